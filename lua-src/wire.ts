@@ -1,0 +1,269 @@
+/**
+ * The contract between control/ and lua-src/: every JSON document that crosses /configuration, the paths and the
+ * names of the shared dictionaries. Types and constants only, no API of either side. No document holds null:
+ * what is absent is left out.
+ */
+
+/** Where the data plane answers (HTTP over the unix socket of the runtime directory, mode 0600). */
+export const paths = {
+  /** PATCH: a Batch → 200 BatchAnswer; 400 malformed, nothing stored; 409 version is not newer; 507 out of shared memory, nothing stored. */
+  configuration: "/configuration",
+  /** GET: BackendDocument[] sorted by name; POST: replaces all (201, empty). */
+  backends: "/configuration/backends",
+  /** GET: HostDocument[] sorted by name; POST: replaces all (201). */
+  routes: "/configuration/routes",
+  /** POST: ServersDocument, replaces all (201). */
+  servers: "/configuration/servers",
+  /** GET ?hostname=H: PEM chain and key of the exact host H; 400 without hostname; 404 when there is none. */
+  certs: "/configuration/certs",
+  /** GET and POST: GeneralDocument (201). */
+  general: "/configuration/general",
+  /** GET: StateDocument. */
+  state: "/configuration/state",
+  /** GET ?host=H&uri=U&method=M…: MatchDocument, by the very router that serves traffic. */
+  match: "/configuration/match",
+  /** GET: 200 "OK\n" when backends have been stored, else 500. */
+  ready: "/is-dynamic-lb-initialized",
+} as const;
+
+/** lua_shared_dict names (those of the retired controller where it has the same content) with their default sizes in bytes. */
+export const dictionaries = {
+  configuration_data: 20 * 1024 * 1024,
+  certificate_data: 20 * 1024 * 1024,
+  certificate_servers: 5 * 1024 * 1024,
+  balancer_ewma: 10 * 1024 * 1024,
+  balancer_ewma_last_touched_at: 10 * 1024 * 1024,
+  balancer_ewma_locks: 1024 * 1024,
+  ocsp_response_cache: 5 * 1024 * 1024,
+  rate_limits: 10 * 1024 * 1024,
+} as const;
+
+/** Names that templates, routes and logs share. */
+export const names = {
+  catchAllHost: "",
+  defaultBackend: "upstream-default-backend",
+  /** Key of the default certificate in ServersDocument.servers. */
+  defaultCertificate: "_",
+} as const;
+
+export interface EndpointDocument {
+  readonly address: string;
+  /** A decimal number as text, as in the retired controller. */
+  readonly port: string;
+}
+
+export interface CookieAffinityDocument {
+  readonly name: string;
+  readonly expires?: string;
+  readonly maxage?: string;
+  readonly locations?: Readonly<Record<string, readonly string[]>>;
+  readonly secure?: boolean;
+  readonly path?: string;
+  readonly domain?: string;
+  readonly samesite?: string;
+  readonly conditional_samesite_none?: boolean;
+  readonly change_on_failure?: boolean;
+}
+
+export interface TrafficShapingDocument {
+  readonly weight: number;
+  readonly weightTotal: number;
+  readonly header: string;
+  readonly headerValue: string;
+  readonly headerPattern: string;
+  readonly cookie: string;
+}
+
+/** One upstream. Field names follow the retired controller's /configuration/backends. */
+export interface BackendDocument {
+  /** `<namespace>-<service>-<port>` or `upstream-default-backend`. */
+  readonly name: string;
+  readonly service?: { readonly spec: { readonly type?: string; readonly clusterIP?: string } };
+  readonly port: number | string;
+  readonly sslPassthrough: boolean;
+  readonly endpoints?: readonly EndpointDocument[];
+  readonly sessionAffinityConfig: { readonly name: string; readonly mode: string; readonly cookieSessionAffinity: CookieAffinityDocument };
+  readonly upstreamHashByConfig: {
+    readonly "upstream-hash-by"?: string;
+    readonly "upstream-hash-by-subset"?: boolean;
+    readonly "upstream-hash-by-subset-size"?: number;
+  };
+  readonly "load-balance"?: string;
+  readonly noServer: boolean;
+  readonly trafficShapingPolicy: TrafficShapingDocument;
+  readonly alternativeBackends?: readonly string[];
+  /** True: answered by the data plane itself with 404 (no --default-backend-service). */
+  readonly builtIn404?: boolean;
+}
+
+/** One host: what the router needs, each list in match order. */
+export interface HostDocument {
+  /** Lower case; "" is the catch-all; "*.x" matches exactly one label of letters, digits, _ and -. */
+  readonly name: string;
+  /** This name is served exactly as that host (server-alias). routes is empty then. */
+  readonly aliasOf?: string;
+  /** Every request to this name is redirected to that host (from-to-www-redirect). */
+  readonly redirectTo?: { readonly host: string; readonly code: number };
+  /** A path: GET / (exactly "/") is answered 302 to scheme://http_host + this. */
+  readonly appRoot?: string;
+  /** Every request to this host is answered with this status (e.g. auth-tls that cannot be honoured: 403). */
+  readonly deny?: number;
+  readonly routes: readonly RouteDocument[];
+}
+
+/**
+ * One location.
+ * - exact: the decoded, normalised URI equals path.
+ * - prefix: path ends in "/", the URI starts with it; the longest one wins; after exact.
+ * - regex: host-wide regex mode: ^path, case-insensitive, the first in the list wins; exact and prefix do not occur then.
+ * - iprefix: as regex, for a path without a metacharacter (plain case-insensitive start).
+ */
+export interface RouteDocument {
+  readonly kind: "exact" | "prefix" | "regex" | "iprefix";
+  readonly path: string;
+  /** Absent: the default profile. */
+  readonly profile?: string;
+  /** Absent only with `fixed`. */
+  readonly backend?: string;
+  /** Answer without a backend: a status, or the 301 of "/foo" to "/foo/". */
+  readonly fixed?: { readonly status: number } | { readonly slash: string };
+  readonly source: SourceDocument;
+  readonly features: FeatureDocuments;
+}
+
+/** What logs, metrics and dbg say of a route. */
+export interface SourceDocument {
+  readonly namespace: string;
+  readonly ingress: string;
+  readonly service: string;
+  readonly port: string;
+  /** The path as written in the Ingress. */
+  readonly path: string;
+}
+
+/** Per-route settings by feature; each is read by lua-src/features/NAME.ts. A route without the key does not pay for it. */
+export interface FeatureDocuments {
+  readonly rewrite?: RewriteDocument;
+  readonly sslRedirect?: SslRedirectDocument;
+  readonly timeouts?: TimeoutsDocument;
+  readonly retries?: RetriesDocument;
+  readonly upstreamVhost?: UpstreamVhostDocument;
+  readonly accessLog?: AccessLogDocument;
+}
+
+/** The URI is replaced by target where `from` (PCRE, case-insensitive, unanchored) matches; $1…$9 are its groups. */
+export interface RewriteDocument {
+  readonly from: string;
+  readonly target: string;
+  /** X-Forwarded-Prefix for the upstream; may hold $1…$9. */
+  readonly forwardedPrefix?: string;
+}
+
+/** Plain http is answered with a redirect to https (the scheme of GeneralDocument.useForwardedHeaders rules). */
+export interface SslRedirectDocument {
+  readonly code: number;
+  readonly preserveTrailingSlash?: boolean;
+  /** Put into the Location as :port. */
+  readonly port?: number;
+}
+
+/** Milliseconds; only those that differ from GeneralDocument.timeouts. */
+export interface TimeoutsDocument {
+  readonly connect?: number;
+  readonly send?: number;
+  readonly read?: number;
+}
+
+/** tries counts the first one; 0 is unlimited. */
+export interface RetriesDocument {
+  readonly tries: number;
+}
+
+/** Host header for the upstream; may hold nginx variables ($name, ${name}). */
+export interface UpstreamVhostDocument {
+  readonly host: string;
+}
+
+export interface AccessLogDocument {
+  readonly off: true;
+}
+
+export interface ServersDocument {
+  /** uid → PEM chain followed by PEM key. */
+  readonly certificates: Readonly<Record<string, string>>;
+  /** host (or "_") → uid; "-1" deletes. */
+  readonly servers: Readonly<Record<string, string>>;
+}
+
+/** What holds for all routes and may change without a reload. */
+export interface GeneralDocument {
+  readonly useForwardedHeaders: boolean;
+  readonly useProxyProtocol: boolean;
+  /** Code of redirects to https and to www. */
+  readonly httpRedirectCode: number;
+  readonly httpsPort: number;
+  /** Answered 200 by the catch-all host. */
+  readonly healthPath: string;
+  /** Milliseconds. */
+  readonly timeouts: { readonly connect: number; readonly send: number; readonly read: number };
+  /** As RetriesDocument.tries. */
+  readonly tries: number;
+  /** Variables to fill from the route's source, because the log format names them: namespace, ingress_name, service_name, service_port, location_path. */
+  readonly logVariables: readonly string[];
+  /** Who may read /nginx_status on the catch-all host. */
+  readonly statusAllow: readonly string[];
+  /** Names that are no plain host: server-alias with "*.x" at any depth and "~regex", in order. */
+  readonly hostPatterns: readonly { readonly pattern: string; readonly host: string }[];
+}
+
+/** What changed, sent with PATCH; kinds and keys not named stay as they are. Applied whole or not at all. */
+export interface Batch {
+  /** Greater than the last one applied (StateDocument.version); the sender counts on after a restart by reading the state first. */
+  readonly version: number;
+  readonly hosts?: Changes<HostDocument>;
+  readonly backends?: Changes<BackendDocument>;
+  /** By uid: PEM chain followed by PEM key. */
+  readonly certificates?: Changes<string>;
+  /** By host name or "_": uid. */
+  readonly servers?: Changes<string>;
+  readonly general?: GeneralDocument;
+}
+
+export interface Changes<T> {
+  readonly upsert?: Readonly<Record<string, T>>;
+  readonly remove?: readonly string[];
+}
+
+export interface BatchAnswer {
+  readonly version: number;
+  /** What was stored but cannot be served, e.g. a path that PCRE refuses. */
+  readonly problems?: readonly { readonly host: string; readonly path: string; readonly text: string }[];
+}
+
+export interface StateDocument {
+  /** 0: empty, nothing was ever applied (nginx came up anew). */
+  readonly version: number;
+  /** Hash of the nginx.conf that this worker runs. */
+  readonly conf: string;
+  readonly pid: number;
+  readonly counts: { readonly hosts: number; readonly backends: number; readonly certificates: number; readonly servers: number };
+  /** Free bytes by dictionary name. */
+  readonly free: Readonly<Record<string, number>>;
+}
+
+/** Why a URL is answered by what. */
+export interface MatchDocument {
+  /** The host document that matched ("" the catch-all); absent when there is none. */
+  readonly host?: string;
+  readonly aliasOf?: string;
+  readonly how: "exact" | "wildcard" | "alias" | "pattern" | "catch-all" | "none";
+  readonly route?: RouteDocument;
+  /** Backend chosen for this request, canary rules applied. */
+  readonly backend?: string;
+  readonly canary?: string;
+  readonly endpoints?: readonly EndpointDocument[];
+  /** The answer that would be given without a backend, e.g. 308, 503, 404. */
+  readonly status?: number;
+  readonly location?: string;
+  readonly reasons: readonly string[];
+}
