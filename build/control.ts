@@ -1,0 +1,61 @@
+/** Bundles control/ into one file a command, and puts the nginx templates beside them. */
+
+import { chmodSync, cpSync, existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import { resolve } from "node:path";
+import { build } from "esbuild";
+
+const root = process.env.SLUICE_ROOT!;
+const dist = resolve(root, "dist");
+
+const commands = [
+  { entry: "control/main.ts", name: "nginx-ingress-controller" },
+  { entry: "control/dbg-main.ts", name: "dbg" },
+] as const;
+
+// CommonJS packages inside an ES module still call require() for Node's own modules.
+const banner = [
+  "#!/usr/bin/env node",
+  'import { createRequire as __createRequire } from "node:module";',
+  "const require = __createRequire(import.meta.url);",
+].join("\n");
+
+/** Written beside and renamed: a controller that starts meanwhile never reads half a file. */
+async function bundle(entry: string, name: string): Promise<void> {
+  const stage = resolve(dist, `.stage-${process.pid}`);
+  await build({
+    entryPoints: [resolve(root, entry)],
+    outfile: resolve(stage, `${name}.mjs`),
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    target: "node20",
+    treeShaking: true,
+    sourcemap: "linked",
+    legalComments: "none",
+    logLevel: "warning",
+    banner: { js: banner },
+    // ws asks for these two if they are installed, and works without.
+    external: ["bufferutil", "utf-8-validate"],
+  });
+  chmodSync(resolve(stage, `${name}.mjs`), 0o755);
+  renameSync(resolve(stage, `${name}.mjs.map`), resolve(dist, `${name}.mjs.map`));
+  renameSync(resolve(stage, `${name}.mjs`), resolve(dist, `${name}.mjs`));
+  rmSync(stage, { recursive: true });
+}
+
+function copyTemplates(): void {
+  const to = resolve(dist, "nginx");
+  rmSync(to, { recursive: true, force: true });
+  cpSync(resolve(root, "nginx"), to, { recursive: true });
+}
+
+mkdirSync(dist, { recursive: true });
+const absent = commands.filter((command) => !existsSync(resolve(root, command.entry)));
+for (const { entry, name } of commands) {
+  if (!absent.some((command) => command.name === name)) await bundle(entry, name);
+}
+copyTemplates();
+if (absent.length > 0) {
+  console.error(`missing: ${absent.map((command) => command.entry).join(", ")}`);
+  process.exitCode = 1;
+}

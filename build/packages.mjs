@@ -1,0 +1,36 @@
+// The Debian packages that Sluice runs on, each with its reason and with the file that tells that it is there.
+// A file may hold one "*" as a whole path segment; any of the files is enough.
+
+/**
+ * @typedef {object} Package
+ * @property {string} name
+ * @property {string} why
+ * @property {readonly string[]} files
+ * @property {"run" | "test"} needed  run: for npm start and npm test; test: for npm test and npm run bench only
+ */
+
+/** @type {readonly Package[]} */
+export const packages = [
+  { name: "nginx", needed: "run", files: ["/usr/sbin/nginx"], why: "the proxy itself" },
+  {
+    name: "libnginx-mod-http-lua",
+    needed: "run",
+    files: ["/usr/lib/nginx/modules/ngx_http_lua_module.so"],
+    why: "routing and balancing run as Lua inside nginx",
+  },
+  { name: "libnginx-mod-stream", needed: "run", files: ["/usr/lib/nginx/modules/ngx_stream_module.so"], why: "TCP and UDP services" },
+  {
+    name: "libnginx-mod-http-headers-more-filter",
+    needed: "run",
+    files: ["/usr/lib/nginx/modules/ngx_http_headers_more_filter_module.so"],
+    why: "takes the Server header out of every answer",
+  },
+  { name: "lua-resty-core", needed: "run", files: ["/usr/share/lua/5.1/resty/core.lua"], why: "the Lua module's own library" },
+  { name: "lua-resty-lrucache", needed: "run", files: ["/usr/share/lua/5.1/resty/lrucache.lua"], why: "lua-resty-core needs it" },
+  { name: "lua-cjson", needed: "run", files: ["/usr/lib/*/lua/5.1/cjson.so"], why: "JSON inside nginx" },
+  { name: "curl", needed: "test", files: ["/usr/bin/curl"], why: "the smoke test runs the lines that npm start prints" },
+  { name: "openssl", needed: "test", files: ["/usr/bin/openssl"], why: "certificates of the demo, the tests and the cases" },
+  { name: "wrk", needed: "test", files: ["/usr/bin/wrk"], why: "load for the benchmark" },
+  { name: "nghttp2-client", needed: "test", files: ["/usr/bin/h2load"], why: "HTTP/2 load for the benchmark" },
+  { name: "apache2-utils", needed: "test", files: ["/usr/bin/htpasswd"], why: "bcrypt password files of the basic-auth cases" },
+];

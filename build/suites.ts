@@ -1,0 +1,186 @@
+/**
+ * Runs every suite, says of each how it went, and ends with the counts over all of them.
+ * usage: node build/run.mjs build/suites.ts [--only=NAME,…]
+ */
+
+import { spawn } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { resolve } from "node:path";
+import { countsText, type Outcome, outcomeOfText, single } from "./outcome.ts";
+
+const root = process.env.SLUICE_ROOT!;
+const node = process.execPath;
+
+interface Suite {
+  readonly name: string;
+  readonly about: string;
+  readonly kind: "check" | "vitest" | "counted";
+  readonly commands: readonly (readonly string[])[];
+  /** Files without which the suite cannot run: then it has failed. */
+  readonly needs?: readonly string[];
+}
+
+const built = ["dist/nginx-ingress-controller.mjs", "dist/lua", "dist/nginx/nginx.conf.mustache"];
+
+const suites: readonly Suite[] = [
+  {
+    name: "lua",
+    about: "the data plane compiles, hot modules emit no slow Lua",
+    kind: "check",
+    commands: [[node, "build/run.mjs", "build/lua.ts"]],
+  },
+  { name: "control", about: "the controller bundles", kind: "check", commands: [[node, "build/run.mjs", "build/control.ts"]] },
+  {
+    name: "types",
+    about: "types of control, build and test",
+    kind: "check",
+    commands: [[node, "node_modules/typescript/bin/tsc", "-p", "tsconfig.json"]],
+  },
+  {
+    name: "lint",
+    about: "Biome",
+    kind: "check",
+    commands: [[node, "node_modules/@biomejs/biome/bin/biome", "check", "--diagnostic-level=warn"]],
+  },
+  { name: "docs", about: "generated pages are current", kind: "check", commands: [[node, "build/run.mjs", "build/docs.ts", "--check"]] },
+  { name: "unit", about: "pure parts", kind: "vitest", commands: [["test/unit"]] },
+  {
+    name: "lua-specs",
+    about: "Lua modules inside nginx",
+    kind: "counted",
+    commands: [[node, "build/run.mjs", "test/lua/run.ts"]],
+    needs: ["dist/lua"],
+  },
+  {
+    name: "dataplane",
+    about: "nginx and Lua without a controller",
+    kind: "vitest",
+    commands: [["test/dataplane", "--no-file-parallelism"]],
+    needs: ["dist/lua"],
+  },
+  {
+    name: "e2e",
+    about: "the whole, with failures made on purpose",
+    kind: "vitest",
+    commands: [["test/e2e", "--no-file-parallelism"]],
+    needs: built,
+  },
+  {
+    name: "cases",
+    about: "black-box cases",
+    kind: "counted",
+    commands: [[node, "build/run.mjs", "test/cases/runner/main.ts", "test/cases"]],
+    needs: built,
+  },
+];
+
+interface Run {
+  readonly code: number | string;
+  readonly output: string;
+}
+
+/** Output goes to the console as it comes and is kept. */
+function run(command: readonly string[], env: Readonly<Record<string, string>>, show: boolean): Promise<Run> {
+  const [program = "", ...args] = command;
+  return new Promise((done) => {
+    const child = spawn(program, args, { cwd: root, env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "pipe"] });
+    let output = "";
+    const keep = (to: NodeJS.WriteStream) => (chunk: Buffer) => {
+      output += chunk.toString();
+      if (show) to.write(chunk);
+    };
+    child.stdout.on("data", keep(process.stdout));
+    child.stderr.on("data", keep(process.stderr));
+    child.once("error", (error) => done({ code: error.message, output }));
+    child.once("close", (code, signal) => done({ code: code ?? signal ?? "unknown", output }));
+  });
+}
+
+async function runCheck(suite: Suite): Promise<Outcome> {
+  for (const command of suite.commands) {
+    const { code, output } = await run(command, {}, false);
+    if (code === 0) continue;
+    process.stdout.write(`${output.trimEnd()}\n`);
+    return single(false, suite.about);
+  }
+  return single(true, suite.about);
+}
+
+async function runVitest(suite: Suite): Promise<Outcome> {
+  const dir = resolve(root, ".cache/outcomes");
+  mkdirSync(dir, { recursive: true });
+  const file = resolve(dir, `${suite.name}-${process.pid}.json`);
+  const reporters = ["--reporter=dot", `--reporter=${resolve(root, "build/vitest-outcome.ts")}`];
+  const command = [node, "node_modules/vitest/vitest.mjs", "run", ...(suite.commands[0] ?? []), ...reporters];
+  const { code } = await run(command, { SLUICE_OUTCOME: file }, true);
+  if (!existsSync(file)) return single(false, `the suite did not run to its end (${code})`);
+  const outcome = JSON.parse(readFileSync(file, "utf8")) as Outcome;
+  rmSync(file);
+  return atLeastFailed(outcome, code);
+}
+
+async function runCounted(suite: Suite): Promise<Outcome> {
+  const { code, output } = await run(suite.commands[0] ?? [], {}, true);
+  const outcome = outcomeOfText(output);
+  return outcome === undefined ? single(false, `the suite did not run to its end (${code})`) : atLeastFailed(outcome, code);
+}
+
+/** A suite that reports no failure and yet ends with an error, or that ran nothing, has failed. */
+function atLeastFailed(outcome: Outcome, code: number | string): Outcome {
+  const ran = outcome.passed + outcome.failed + outcome.skipped > 0;
+  if (outcome.failed > 0 || (code === 0 && ran)) return outcome;
+  const reason = ran ? `the suite ended with ${code}` : "the suite has no tests";
+  return { ...outcome, failed: outcome.failed + 1, failures: [...outcome.failures, reason] };
+}
+
+async function runSuite(suite: Suite): Promise<Outcome> {
+  const absent = (suite.needs ?? []).filter((file) => !existsSync(resolve(root, file)));
+  if (absent.length > 0) return single(false, `cannot start: ${absent.join(", ")} is not there`);
+  if (suite.kind === "check") return runCheck(suite);
+  return suite.kind === "vitest" ? runVitest(suite) : runCounted(suite);
+}
+
+/** One line a suite, and beneath it each failure and each reason for skipping with its count. */
+function report(suite: Suite, outcome: Outcome, seconds: number): void {
+  const mark = outcome.failed > 0 ? "FAILED" : "ok";
+  process.stdout.write(`${mark.padEnd(7)}${suite.name.padEnd(10)} ${countsText(outcome)} (${seconds.toFixed(0)} s)\n`);
+  for (const failure of outcome.failures) process.stdout.write(`         failed: ${failure}\n`);
+  const reasons = new Map<string, number>();
+  for (const skip of outcome.skips) reasons.set(skip.reason, (reasons.get(skip.reason) ?? 0) + 1);
+  for (const [reason, count] of reasons) process.stdout.write(`         skipped ${count}: ${reason}\n`);
+}
+
+function chosen(): readonly Suite[] {
+  const option = process.argv.slice(2).find((arg) => arg.startsWith("--only="));
+  if (option === undefined) return suites;
+  const names = option.slice("--only=".length).split(",");
+  const unknown = names.filter((name) => !suites.some((suite) => suite.name === name));
+  if (unknown.length === 0) return suites.filter((suite) => names.includes(suite.name));
+  console.error(`no suite ${unknown.join(", ")}; there are: ${suites.map((suite) => suite.name).join(", ")}`);
+  process.exit(2);
+}
+
+async function main(): Promise<void> {
+  const started = Date.now();
+  const rows: { readonly suite: Suite; readonly outcome: Outcome; readonly seconds: number }[] = [];
+  for (const suite of chosen()) {
+    const begun = Date.now();
+    process.stdout.write(`\n== ${suite.name}: ${suite.about}\n`);
+    const outcome = await runSuite(suite);
+    const row = { suite, outcome, seconds: (Date.now() - begun) / 1000 };
+    rows.push(row);
+    report(row.suite, row.outcome, row.seconds);
+  }
+  process.stdout.write(`\n== all suites (${((Date.now() - started) / 60_000).toFixed(1)} min)\n`);
+  const total = { passed: 0, failed: 0, skipped: 0 };
+  for (const { suite, outcome, seconds } of rows) {
+    report(suite, outcome, seconds);
+    total.passed += outcome.passed;
+    total.failed += outcome.failed;
+    total.skipped += outcome.skipped;
+  }
+  process.stdout.write(`${countsText(total)}\n`);
+  process.exitCode = total.failed > 0 ? 1 : 0;
+}
+
+await main();
