@@ -29,7 +29,7 @@ export const packages = [
   { name: "lua-resty-lrucache", needed: "run", files: ["/usr/share/lua/5.1/resty/lrucache.lua"], why: "lua-resty-core needs it" },
   { name: "lua-cjson", needed: "run", files: ["/usr/lib/*/lua/5.1/cjson.so"], why: "JSON inside nginx" },
   { name: "curl", needed: "test", files: ["/usr/bin/curl"], why: "the smoke test runs the lines that npm start prints" },
-  { name: "openssl", needed: "test", files: ["/usr/bin/openssl"], why: "certificates of the demo, the tests and the cases" },
+  { name: "openssl", needed: "run", files: ["/usr/bin/openssl"], why: "certificates of the demo, the tests and the cases" },
   { name: "wrk", needed: "test", files: ["/usr/bin/wrk"], why: "load for the benchmark" },
   { name: "nghttp2-client", needed: "test", files: ["/usr/bin/h2load"], why: "HTTP/2 load for the benchmark" },
   { name: "apache2-utils", needed: "test", files: ["/usr/bin/htpasswd"], why: "bcrypt password files of the basic-auth cases" },
