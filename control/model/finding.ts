@@ -11,7 +11,10 @@ export const findingCodes = {
   "object-duplicate": { severity: "warning", hint: "Keep one definition of the object; the first in file order is used." },
   "annotation-invalid": { severity: "error", hint: "Correct the value; docs/annotations.md has the grammar." },
   "annotation-unknown": { severity: "warning", hint: "Remove the annotation or correct its name; see docs/annotations.md." },
-  "annotation-unsupported": { severity: "warning", hint: "The annotation has no effect here; docs/annotations.md names what to use instead." },
+  "annotation-unsupported": {
+    severity: "warning",
+    hint: "The annotation has no effect here; docs/annotations.md names what to use instead.",
+  },
   "annotation-refused": { severity: "error", hint: "Raise annotations-risk-level in the ConfigMap, or remove the annotation." },
   "location-denied": { severity: "error", hint: "The locations of this Ingress answer 503 until the annotation is corrected." },
   "setting-invalid": { severity: "error", hint: "Correct the ConfigMap key; the default is used meanwhile." },
@@ -33,7 +36,10 @@ export const findingCodes = {
   "canary-unmatched": { severity: "warning", hint: "A canary needs a primary Ingress with the same host, path and pathType." },
   "configmap-missing": { severity: "error", hint: "Create the ConfigMap or correct its name." },
   "reference-missing": { severity: "error", hint: "Create the object that the annotation names." },
-  "reference-refused": { severity: "error", hint: "Set allow-cross-namespace-resources in the ConfigMap, or use an object of the same namespace." },
+  "reference-refused": {
+    severity: "error",
+    hint: "Set allow-cross-namespace-resources in the ConfigMap, or use an object of the same namespace.",
+  },
   "profile-limit": { severity: "warning", hint: "Use fewer distinct combinations of buffering, size and protocol settings." },
   "snippet-refused": { severity: "error", hint: "Set allow-snippet-annotations and annotations-risk-level: Critical in the ConfigMap." },
   "config-refused": { severity: "error", hint: "nginx refuses the setting; the last good configuration is served." },

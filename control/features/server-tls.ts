@@ -1,0 +1,53 @@
+/** Annotations: server-tls. */
+
+import { feature, row } from "../catalog/feature.ts";
+import { bool } from "../catalog/kinds.ts";
+import { cipherList } from "./setting-kinds.ts";
+
+export const serverTls = feature({
+  name: "server-tls",
+  rows: {
+    "ssl-ciphers": row({
+      kind: cipherList,
+      default: undefined,
+      scope: "host",
+      risk: "low",
+      onInvalid: "reject",
+      applies: "profile",
+      support: "none",
+      note: "Not built yet.",
+      doc: "Server-level ssl_ciphers; first Ingress of the host with a value wins.",
+    }),
+    "ssl-prefer-server-ciphers": row({
+      kind: bool,
+      default: undefined,
+      scope: "host",
+      risk: "low",
+      onInvalid: "default",
+      applies: "profile",
+      support: "none",
+      note: "Not built yet.",
+      doc: "Server-level on/off; first Ingress wins.",
+    }),
+    "ssl-passthrough": row({
+      kind: bool,
+      default: false,
+      scope: "host",
+      risk: "low",
+      onInvalid: "reject",
+      applies: "reload",
+      support: "none",
+      note: "Not built yet.",
+      doc: "Needs --enable-ssl-passthrough.",
+    }),
+    "http2-push-preload": row({
+      kind: bool,
+      default: false,
+      risk: "low",
+      onInvalid: "reject",
+      support: "none",
+      note: "HTTP/2 push is gone from nginx and from browsers; it has no effect.",
+      doc: "Renders http2_push_preload on; obsolete no-op in the bundled nginx (>=1.25.1).",
+    }),
+  },
+});

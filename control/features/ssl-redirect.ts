@@ -1,0 +1,42 @@
+/** Annotations: ssl-redirect. */
+
+import { feature, row } from "../catalog/feature.ts";
+import { bool } from "../catalog/kinds.ts";
+
+export const sslRedirect = feature({
+  name: "ssl-redirect",
+  rows: {
+    "ssl-redirect": row({
+      kind: bool,
+      default: true,
+      configMapKey: "ssl-redirect",
+      risk: "low",
+      onInvalid: "default",
+      doc: "Plain-http requests are redirected to https with ConfigMap http-redirect-code (308; docs say 301 in places) if the request host has a certificate mapping (i.e.",
+    }),
+    "force-ssl-redirect": row({
+      kind: bool,
+      default: false,
+      configMapKey: "force-ssl-redirect",
+      risk: "medium",
+      onInvalid: "default",
+      doc: "Redirect plain http even without certificate mapping (TLS ended before the controller).",
+    }),
+    "preserve-trailing-slash": row({
+      kind: bool,
+      default: false,
+      configMapKey: "preserve-trailing-slash",
+      risk: "medium",
+      onInvalid: "default",
+      doc: "Keep the final slash of the URI in the ssl redirect; otherwise one trailing slash of the raw request URI (also when it ends the query) is cut.",
+    }),
+    "use-port-in-redirects": row({
+      kind: bool,
+      default: false,
+      configMapKey: "use-port-in-redirects",
+      risk: "low",
+      onInvalid: "default",
+      doc: "port_in_redirect on, and the ssl-redirect Location carries :<https port>.",
+    }),
+  },
+});

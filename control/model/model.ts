@@ -1,0 +1,53 @@
+/** The intermediate representation between "what the user's objects say" and "what the data plane gets". Deeply readonly. */
+
+import type { FeatureDocuments, HostDocument, RouteDocument, SourceDocument } from "../../lua-src/wire.ts";
+import type { Backend } from "./backend.ts";
+import type { Certificate } from "./certificate.ts";
+import type { Finding } from "./finding.ts";
+import type { ObjectRef } from "./ids.ts";
+
+/** One nginx directive; args are plain text, quoted where they are printed and nowhere else. */
+export interface Directive {
+  readonly name: string;
+  readonly args: readonly string[];
+}
+
+/** What the location's traffic speaks to the endpoints. */
+export type Protocol = "HTTP" | "HTTPS" | "GRPC" | "GRPCS" | "FCGI" | "AUTO_HTTP";
+
+export interface Match {
+  readonly kind: RouteDocument["kind"];
+  readonly text: string;
+}
+
+export interface Route {
+  readonly match: Match;
+  /** Backend id, or an answer of the data plane's own. */
+  readonly target:
+    | { readonly kind: "backend"; readonly backend: string }
+    | { readonly kind: "fixed"; readonly fixed: NonNullable<RouteDocument["fixed"]> };
+  readonly protocol: Protocol;
+  /** Directives that nginx cannot vary at run time; the route's profile is made of them. */
+  readonly fixed: readonly Directive[];
+  readonly features: FeatureDocuments;
+  readonly labels: SourceDocument;
+  /** The Ingress; absent for what no object asked for (the bare default host). */
+  readonly source: ObjectRef | undefined;
+}
+
+export interface Host {
+  readonly name: string;
+  readonly settings: Omit<HostDocument, "name" | "routes">;
+  readonly routes: readonly Route[];
+  /** Certificate id; undefined: no TLS section, the default certificate is shown. */
+  readonly certificate: string | undefined;
+}
+
+export interface Model {
+  /** Sorted by name. */
+  readonly hosts: readonly Host[];
+  readonly backends: ReadonlyMap<string, Backend>;
+  readonly certificates: ReadonlyMap<string, Certificate>;
+  readonly defaultCertificate: string;
+  readonly findings: readonly Finding[];
+}
