@@ -1,0 +1,298 @@
+/** ConfView → the names that nginx/*.mustache print. Decides what is written out; how it is quoted is directive.ts. */
+import type {
+  ConfView,
+  Directive,
+  Family,
+  InternalLocation,
+  Listen,
+  Profile,
+  RequestHeader,
+  Snippet,
+  VariableMap,
+} from "../plan/conf-view.ts";
+import { type Printed, printDirective, quoteLua } from "../plan/directive.ts";
+import { coreRequestHeaders, forwardedMaps, mergeHeaders } from "./request-headers.ts";
+
+/** Names that any template may use; every one of them is always there. */
+export function templateView(view: ConfView, hash: string): object {
+  const locations = [...view.profiles.map((p) => profileLocation(p, view)), ...view.internal.map((l) => internalLocation(l, view))];
+  return {
+    ...pathLines(view),
+    hash,
+    user: view.user === undefined ? null : { user: view.user },
+    workerProcesses: view.workerProcesses,
+    errorLogLevel: view.errorLogLevel,
+    main: lines([...view.main.map(printDirective), ...snippetLines(view.snippets.main)]),
+    events: lines(view.events.map(printDirective)),
+    http: lines([...view.http.map(printDirective), ...snippetLines(view.snippets.http)]),
+    server: lines([...view.server.map(printDirective), ...snippetLines(view.snippets.server)]),
+    locationSnippets: lines(snippetLines(view.snippets.location)),
+    dictionaries: Object.entries(view.dictionaries).map(([name, bytes]) => ({ name: word(name), bytes })),
+    configurationBodyLimit: view.configurationBodyLimit,
+    maps: [...forwardedMaps(view), ...view.maps].map(mapView),
+    realIp: realIpLines(view),
+    log: logView(view),
+    requestHeaders: requestHeaderLines(mergeHeaders(coreRequestHeaders(view), view.requestHeaders), "http"),
+    grpcHeaders: requestHeaderLines(mergeHeaders(coreRequestHeaders(view), view.requestHeaders), "grpc"),
+    responseHeaders: lines(responseHeaderLines(view)),
+    hideHeaders: lines(
+      view.hsts === undefined
+        ? []
+        : [
+            "proxy_hide_header Strict-Transport-Security;",
+            "grpc_hide_header Strict-Transport-Security;",
+            "fastcgi_hide_header Strict-Transport-Security;",
+          ],
+    ),
+    clearServer: clearServerLines(view),
+    listens: view.listens.flatMap((listen) => listenLines(listen, view)).map((line) => ({ line })),
+    http2: view.http2 && view.features.http2Directive ? {} : null,
+    metrics: view.metrics,
+    upstreams: upstreamViews(view, locations),
+    locations,
+    statusPort: view.statusPort,
+    defaultServerPort: view.defaultServerPort,
+    defaultServerIpv6: view.listens.some((listen) => listen.ipv6),
+    healthPath: view.healthPath,
+    init: printed(quoteLua(JSON.stringify(workerSettings(view, hash)))),
+  };
+}
+
+/** What init_by_lua hands to the workers; lua-src/configuration/settings.ts reads it. */
+function workerSettings(view: ConfView, hash: string): object {
+  const profiles: Record<string, true> = { h: true };
+  for (const profile of view.profiles) {
+    profiles[profile.id] = true;
+  }
+  const internal: Record<string, true> = {};
+  for (const location of view.internal) {
+    internal[location.name] = true;
+  }
+  return {
+    hash,
+    profiles,
+    internal,
+    statusPort: String(view.statusPort),
+    metrics: view.metrics,
+    logUpstream: /\$\{?proxy_upstream_name\b/.test(view.accessLog.target === undefined ? "" : view.accessLog.format),
+    forwardedHeaders: view.forwarded.useForwardedHeaders,
+  };
+}
+
+function printed(text: string): Printed {
+  return { printed: text };
+}
+
+function lines(texts: readonly string[]): readonly { readonly line: Printed }[] {
+  return texts.map((text) => ({ line: printed(text) }));
+}
+
+/** A word that becomes part of a name in nginx.conf. */
+function word(text: string): Printed {
+  if (!/^[A-Za-z0-9_]+$/.test(text)) {
+    throw new Error(`not a plain word: ${JSON.stringify(text)}`);
+  }
+  return printed(text);
+}
+
+function snippetLines(snippets: readonly Snippet[]): string[] {
+  return snippets.map(({ snippet }) => snippet);
+}
+
+function pathLines(view: ConfView): object {
+  const { paths } = view;
+  return {
+    modules: paths.modules.map((path) => ({ path })),
+    luaPath: `${paths.luaDir}/?.lua;;`,
+    socket: `unix:${paths.socket}`,
+    pid: paths.pid,
+    errorLog: paths.errorLog,
+    temps: ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((name) => ({
+      name: word(`${name}_temp_path`),
+      path: `${paths.tempDir}/${name}`,
+    })),
+    defaultCertificate: paths.defaultCertificate,
+    defaultKey: paths.defaultKey,
+    mimeTypes: paths.mimeTypes === undefined ? null : { path: paths.mimeTypes },
+  };
+}
+
+function mapView(map: VariableMap): object {
+  return { source: map.source, target: printed(`$${word(map.target).printed}`), entries: map.entries };
+}
+
+function realIpLines(view: ConfView): object {
+  const { forwarded } = view;
+  if (!forwarded.useForwardedHeaders && !forwarded.useProxyProtocol && !forwarded.enableRealIp) {
+    return [];
+  }
+  const byProxyLine = forwarded.useProxyProtocol && !forwarded.useForwardedHeaders;
+  const directives: Directive[] = [
+    { name: "real_ip_header", args: [byProxyLine ? "proxy_protocol" : forwarded.forwardedForHeader] },
+    { name: "real_ip_recursive", args: ["on"] },
+    ...forwarded.trusted.map((cidr) => ({ name: "set_real_ip_from", args: [cidr] })),
+  ];
+  return lines(directives.map(printDirective));
+}
+
+function logView(view: ConfView): object {
+  const { accessLog } = view;
+  const escaping = accessLog.escape === "default" ? [] : [`escape=${accessLog.escape}`];
+  const directives: Directive[] = [
+    { name: "log_format", args: ["sluice", ...escaping, accessLog.format] },
+    accessLog.target === undefined
+      ? { name: "access_log", args: ["off"] }
+      : { name: "access_log", args: [accessLog.target, "sluice", ...accessLog.params, "if=$loggable"] },
+  ];
+  return lines(directives.map(printDirective));
+}
+
+function requestHeaderLines(headers: readonly RequestHeader[], kind: "http" | "grpc"): readonly { readonly line: Printed }[] {
+  const name = kind === "http" ? "proxy_set_header" : "grpc_set_header";
+  return lines(headers.map((header) => printDirective({ name, args: [header.name, header.value] })));
+}
+
+function responseHeaderLines(view: ConfView): string[] {
+  const headers =
+    view.hsts === undefined
+      ? view.responseHeaders
+      : [{ name: "Strict-Transport-Security", value: "$sluice_hsts" }, ...view.responseHeaders];
+  return headers.map(({ name, value }) => printDirective({ name: "add_header", args: [name, value, "always"] }));
+}
+
+function clearServerLines(view: ConfView): object {
+  if (view.serverTokens || view.allowBackendServerHeader) {
+    return { byModule: false, byLua: false };
+  }
+  return { byModule: view.features.headersMore, byLua: !view.features.headersMore };
+}
+
+function listenLines(listen: Listen, view: ConfView): Printed[] {
+  const v4 = listen.addresses.filter((a) => !a.startsWith("["));
+  const v6 = listen.addresses.filter((a) => a.startsWith("["));
+  const all = listen.addresses.length === 0;
+  const heads = [
+    ...(all ? [String(listen.port)] : v4.map((a) => `${a}:${listen.port}`)),
+    ...(listen.ipv6 ? (all ? ["[::]"] : v6).map((a) => `${a}:${listen.port}`) : []),
+  ];
+  const tail = [
+    "default_server",
+    ...(listen.ssl ? ["ssl"] : []),
+    // before 1.25.1 http2 on a plain listener would shut out HTTP/1
+    ...(listen.ssl && view.http2 && !view.features.http2Directive ? ["http2"] : []),
+    ...(listen.proxyProtocol ? ["proxy_protocol"] : []),
+    ...(listen.reuseport ? ["reuseport"] : []),
+    ...(listen.backlog === undefined ? [] : [`backlog=${listen.backlog}`]),
+  ];
+  return heads.map((head) => printed(["listen", quoteListen(head), ...tail].join(" ").concat(";")));
+}
+
+function quoteListen(head: string): string {
+  if (!/^[0-9A-Za-z.:[\]]+$/.test(head)) {
+    throw new Error(`not a listen address: ${JSON.stringify(head)}`);
+  }
+  return head;
+}
+
+interface Location {
+  readonly match: Printed;
+  readonly hooks: boolean;
+  readonly upstreams: readonly Upstream[];
+  readonly body: readonly { readonly line: Printed }[];
+}
+
+interface Upstream {
+  readonly name: string;
+  readonly keepalive: boolean;
+}
+
+function profileLocation(profile: Profile, view: ConfView): Location {
+  if (!/^[0-9a-z]{2,40}$/.test(profile.id)) {
+    throw new Error(`not a profile id: ${JSON.stringify(profile.id)}`);
+  }
+  const upstreams = upstreamsOf(profile.family, profile.pool);
+  const body = [
+    ...profile.directives.map(printDirective),
+    ...headerLines(profile, view),
+    ...snippetLines(profile.snippets ?? []),
+    ...snippetLines(view.snippets.location),
+    passLine(profile.family, upstreams, "$sluice_uri"),
+  ];
+  return { match: printed(`= /~${profile.id}`), hooks: true, upstreams, body: lines(body) };
+}
+
+function internalLocation(location: InternalLocation, view: ConfView): Location {
+  if (!/^(\/~|@)[0-9a-z-]+$/.test(location.name)) {
+    throw new Error(`not an internal location: ${JSON.stringify(location.name)}`);
+  }
+  const upstreams = location.passTo === undefined ? upstreamsOf(location.family, location.pool) : [];
+  const pass =
+    location.passTo === undefined
+      ? passLine(location.family, upstreams, "")
+      : printDirective({ name: passDirective(location.family), args: [location.passTo] });
+  const body = [...location.directives.map(printDirective), ...headerLines(location, view), pass];
+  const match = location.name.startsWith("@") ? location.name : `= ${location.name}`;
+  return { match: printed(match), hooks: false, upstreams, body: lines(body) };
+}
+
+function headerLines(location: Pick<Profile, "family" | "requestHeaders" | "fastcgiParams">, view: ConfView): string[] {
+  const own = location.requestHeaders ?? [];
+  if (location.family === "fcgi") {
+    const headers = own.map(({ name, value }) => ({ name: `HTTP_${name.toUpperCase().replaceAll("-", "_")}`, value }));
+    return [...headers, ...(location.fastcgiParams ?? [])].map(({ name, value }) =>
+      printDirective({ name: "fastcgi_param", args: [name, value] }),
+    );
+  }
+  if (own.length === 0) {
+    return [];
+  }
+  // one header of its own makes a location forget all inherited ones
+  const all = mergeHeaders(mergeHeaders(coreRequestHeaders(view), view.requestHeaders), own);
+  const kind = location.family === "grpc" || location.family === "grpcs" ? "grpc" : "http";
+  return requestHeaderLines(all, kind).map(({ line }) => line.printed);
+}
+
+function upstreamsOf(family: Family, pool: string | undefined): Upstream[] {
+  const suffix = pool === undefined ? "" : `_${word(pool).printed}`;
+  const families = family === "auto" ? ["http", "https"] : [family];
+  return families.map((name) => ({ name: `sluice_${name}${suffix}`, keepalive: name !== "fcgi" }));
+}
+
+function passDirective(family: Family): string {
+  if (family === "fcgi") {
+    return "fastcgi_pass";
+  }
+  return family === "grpc" || family === "grpcs" ? "grpc_pass" : "proxy_pass";
+}
+
+// braces, because a pool's name may follow
+const schemeSuffix = "_$" + "{scheme}";
+
+function passLine(family: Family, upstreams: readonly Upstream[], uri: string): string {
+  const name = upstreams[0]?.name ?? "";
+  const directive = passDirective(family);
+  if (family === "fcgi") {
+    return printDirective({ name: directive, args: [name] });
+  }
+  if (directive === "grpc_pass") {
+    return printDirective({ name: directive, args: [`${family}://${name}`] });
+  }
+  const target = family === "auto" ? `$scheme://${name.replace("_http", schemeSuffix)}` : `${family}://${name}`;
+  return printDirective({ name: directive, args: [target + uri] });
+}
+
+function upstreamViews(view: ConfView, locations: readonly Location[]): object[] {
+  const all = [{ name: "sluice_http", keepalive: true }, ...locations.flatMap((location) => location.upstreams)];
+  const byName = new Map(all.map((upstream) => [upstream.name, upstream]));
+  const { upstreams } = view;
+  const keepalive = [
+    printDirective({ name: "keepalive", args: [upstreams.keepalive] }),
+    printDirective({ name: "keepalive_requests", args: [upstreams.keepaliveRequests] }),
+    printDirective({ name: "keepalive_timeout", args: [upstreams.keepaliveTimeout] }),
+    printDirective({ name: "keepalive_time", args: [upstreams.keepaliveTime] }),
+  ];
+  return [...byName.values()].map(({ name, keepalive: kept }) => ({
+    name: word(name),
+    keepalive: kept && upstreams.keepalive > 0 ? lines(keepalive) : [],
+  }));
+}

@@ -1,0 +1,211 @@
+/**
+ * What nginx.conf is rendered from (control/apply/render.ts, nginx/*.mustache). Plain data: the plan fills it, nothing in
+ * it is nginx syntax except `Snippet`. Whatever changes here changes nginx.conf, hence costs a reload.
+ */
+
+/**
+ * An argument is printed as one quoted nginx token. A plain string may name nginx variables ("$remote_addr"); text that
+ * users wrote goes in as `literal`, where "$" stays a dollar sign.
+ */
+export type Argument = string | number | { readonly literal: string };
+
+/** `name arg arg;` — the name must be a plain directive name ([a-z0-9_]). */
+export interface Directive {
+  readonly name: string;
+  readonly args: readonly Argument[];
+}
+
+/** Text that an administrator or a permitted user wrote in nginx's own language; printed as it is. */
+export interface Snippet {
+  readonly snippet: string;
+}
+
+/** Adds a request header towards the upstream, or replaces the built-in one of that name; "" removes it. */
+export interface RequestHeader {
+  readonly name: string;
+  readonly value: Argument;
+}
+
+/** `map source $target { default …; key value; … }`. Keys starting with "~" are expressions, as nginx has it. */
+export interface VariableMap {
+  /** With its dollar sign, e.g. "$http_user_agent". */
+  readonly source: string;
+  /** Without the dollar sign. */
+  readonly target: string;
+  readonly entries: readonly { readonly key: Argument; readonly value: Argument }[];
+}
+
+/** Protocol spoken to the upstream. auto: http for plain requests, https for TLS ones. */
+export type Family = "http" | "https" | "grpc" | "grpcs" | "fcgi" | "auto";
+
+/** One location, entered through `RouteDocument.profile`. */
+export interface Profile {
+  /** [0-9a-z]{2,40}: the hash of all the rest; "h" is built in (default profile with response hooks). */
+  readonly id: string;
+  readonly family: Family;
+  /** Printed in this order. proxy_set_header and grpc_set_header do not belong here: see requestHeaders. */
+  readonly directives: readonly Directive[];
+  /** On top of ConfView.requestHeaders; for fcgi they become HTTP_ parameters. */
+  readonly requestHeaders?: readonly RequestHeader[];
+  /** fcgi only: parameters on top of the usual ones. */
+  readonly fastcgiParams?: readonly RequestHeader[];
+  /**
+   * Name ([0-9a-z]+) of a pool of upstream connections of its own. nginx keeps connections by address alone, so every
+   * distinct set of TLS settings (proxy_ssl_*) must name its own pool. Profiles that share the name share the pool.
+   */
+  readonly pool?: string;
+  readonly snippets?: readonly Snippet[];
+}
+
+/** A location reached by internal redirects and subrequests only (auth, mirror, error pages). */
+export interface InternalLocation {
+  /** "/~name" ([0-9a-z-]) for a path, "@name" for a named location. */
+  readonly name: string;
+  readonly family: Family;
+  readonly directives: readonly Directive[];
+  readonly requestHeaders?: readonly RequestHeader[];
+  readonly pool?: string;
+  /** Full proxy_pass target with variables, instead of the Lua balancer. */
+  readonly passTo?: Argument;
+}
+
+export interface Listen {
+  readonly port: number;
+  /** Empty: all addresses. IPv6 ones in brackets. */
+  readonly addresses: readonly string[];
+  readonly ipv6: boolean;
+  readonly reuseport: boolean;
+  readonly proxyProtocol: boolean;
+  readonly ssl: boolean;
+  /** Backlog, when not nginx's default. */
+  readonly backlog?: number;
+}
+
+export interface ConfPaths {
+  /** Mode 0700; the configuration socket lies here. */
+  readonly runtimeDir: string;
+  /** Compiled lua-src (dist/lua). */
+  readonly luaDir: string;
+  /** Dynamic modules to load, full paths, in load order. */
+  readonly modules: readonly string[];
+  /** Unix socket of /configuration. */
+  readonly socket: string;
+  readonly pid: string;
+  readonly errorLog: string;
+  /** The five temp folders are made below it. */
+  readonly tempDir: string;
+  readonly defaultCertificate: string;
+  readonly defaultKey: string;
+  readonly mimeTypes?: string;
+}
+
+export interface AccessLog {
+  /** A path, or "syslog:…"; absent: no access log at all. */
+  readonly target?: string;
+  /** log_format text; variables are meant. */
+  readonly format: string;
+  readonly escape: "default" | "json" | "none";
+  /** e.g. ["buffer=16k"]. */
+  readonly params: readonly string[];
+  /** Keys over $request_uri that are not logged ("~" expressions allowed). */
+  readonly skipUrls: readonly string[];
+}
+
+/** How scheme, host, port and client address of a request are found, and what the upstream is told of them. */
+export interface Forwarded {
+  readonly useForwardedHeaders: boolean;
+  readonly useProxyProtocol: boolean;
+  readonly enableRealIp: boolean;
+  readonly computeFullForwardedFor: boolean;
+  /** e.g. "X-Forwarded-For". */
+  readonly forwardedForHeader: string;
+  /** e.g. "X-Forwarded-Host"; only the source of X-Original-Forwarded-Host. */
+  readonly forwardedHostHeader: string;
+  /** set_real_ip_from. */
+  readonly trusted: readonly string[];
+  readonly generateRequestId: boolean;
+  readonly addOriginalUri: boolean;
+}
+
+export interface Upstreams {
+  /** Idle connections kept per worker; 0 turns keep-alive off and sends "Connection: close". */
+  readonly keepalive: number;
+  readonly keepaliveRequests: number;
+  /** nginx times, e.g. "60s", "1h". */
+  readonly keepaliveTimeout: string;
+  readonly keepaliveTime: string;
+}
+
+export interface Hsts {
+  readonly maxAge: string;
+  readonly includeSubdomains: boolean;
+  readonly preload: boolean;
+}
+
+/** What this nginx can do; `control` finds out, the template obeys. */
+export interface NginxFeatures {
+  /** `http2 on;` (1.25.1 and later) instead of `listen … http2`. */
+  readonly http2Directive: boolean;
+  readonly headersMore: boolean;
+  /** The stream module is built in or among paths.modules. */
+  readonly stream: boolean;
+}
+
+export interface ConfView {
+  readonly paths: ConfPaths;
+  /** Only when the master runs as root. */
+  readonly user?: string;
+  readonly workerProcesses: number | "auto";
+  readonly errorLogLevel: string;
+  readonly features: NginxFeatures;
+  readonly listens: readonly Listen[];
+  readonly http2: boolean;
+  /** The port named by redirects and replaced by 443 in X-Forwarded-Port. */
+  readonly httpsPort: number;
+  /** 127.0.0.1:statusPort; peers with this port on 127.* are refused. */
+  readonly statusPort: number;
+  /** Every path 404, on all addresses. */
+  readonly defaultServerPort: number;
+  readonly healthPath: string;
+  /** lua_shared_dict name → bytes; wire.ts `dictionaries` names those that must be there. */
+  readonly dictionaries: Readonly<Record<string, number>>;
+  /** Bytes that a body of /configuration may have. */
+  readonly configurationBodyLimit: number;
+  readonly main: readonly Directive[];
+  readonly events: readonly Directive[];
+  /** Everything that ConfigMap keys map to; every nginx default that Sluice changes is here too, the template has none. */
+  readonly http: readonly Directive[];
+  /** Directives of the one server block (e.g. ssl_reject_handshake). */
+  readonly server: readonly Directive[];
+  readonly maps: readonly VariableMap[];
+  readonly accessLog: AccessLog;
+  readonly forwarded: Forwarded;
+  readonly upstreams: Upstreams;
+  /** Absent: no Strict-Transport-Security of our own. */
+  readonly hsts?: Hsts;
+  /** false: the Server header is removed from answers. */
+  readonly serverTokens: boolean;
+  /** The upstream's Server header is passed on (then it is not removed). */
+  readonly allowBackendServerHeader: boolean;
+  /** proxy-set-headers. */
+  readonly requestHeaders: readonly RequestHeader[];
+  /** add-headers: on every answer. */
+  readonly responseHeaders: readonly RequestHeader[];
+  readonly profiles: readonly Profile[];
+  readonly internal: readonly InternalLocation[];
+  /** Request metrics: a log hook on every location. */
+  readonly metrics: boolean;
+  /** Administrator's text from the ConfigMap. */
+  readonly snippets: {
+    readonly main: readonly Snippet[];
+    readonly http: readonly Snippet[];
+    readonly server: readonly Snippet[];
+    readonly location: readonly Snippet[];
+  };
+}
+
+/** nginx.conf and its hash (16 hex digits, the same as StateDocument.conf of workers that run it). */
+export interface RenderedConf {
+  readonly text: string;
+  readonly hash: string;
+}
