@@ -1,0 +1,129 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { selfSigned } from "../kit/certificates.ts";
+import { type Call, get } from "../kit/client.ts";
+import { Controller, eventually } from "../kit/controller.ts";
+import { startLoad } from "../kit/load.ts";
+import { endpointSlices, ingress, ingressClass, service, tlsSecret } from "../kit/manifests.ts";
+import { type Pods, startPods } from "../kit/pods.ts";
+
+let controller: Controller;
+let pods: Pods;
+
+beforeEach(async () => {
+  pods = await startPods({ "app-a": 2, "app-b": 2 });
+  controller = await Controller.create();
+  const made = selfSigned("a.test");
+  controller.write("all.json", [
+    ingressClass,
+    ...["app-a", "app-b"].flatMap((app) => [service(app), ...endpointSlices(app, pods.of(app))]),
+    ingress("a", { host: "a.test", paths: { "/": "app-a" }, tlsSecret: "a", annotations: { "ssl-redirect": "false" } }),
+    ingress("b", { host: "b.test", paths: { "/": "app-b" } }),
+    tlsSecret("a", made.certificate, made.key),
+  ]);
+  await controller.start();
+});
+
+afterEach(async () => {
+  await controller?.stop();
+  await pods?.stop();
+});
+
+/** Every way in: plain, another host, TLS with the host's own certificate, nobody's host. */
+async function servesAll(): Promise<boolean> {
+  const { http, https } = controller.ports;
+  const a = await get({ port: http, host: "a.test" });
+  const b = await get({ port: http, host: "b.test" });
+  const secure = await get({ port: https, host: "a.test", tls: true });
+  const nobody = await get({ port: http, host: "nobody.test" });
+  return (
+    a.app === "app-a" && b.app === "app-b" && secure.app === "app-a" && secure.certificate?.subject === "a.test" && nobody.status === 404
+  );
+}
+
+/** Many times in a row, each over new connections, so that every worker has its turn. */
+async function servesAllSteadily(): Promise<void> {
+  for (let i = 0; i < 25; i++) expect(await servesAll()).toBe(true);
+}
+
+async function takesChanges(mark: string): Promise<void> {
+  await controller.apply("later.json", [ingress("later", { host: `${mark}.test`, paths: { "/": "app-b" } })]);
+  expect((await get({ port: controller.ports.http, host: `${mark}.test` })).app).toBe("app-b");
+}
+
+/** Process ids with that parent. */
+function childrenOf(parent: number): readonly number[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((pid) => {
+      try {
+        const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+        return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]) === parent;
+      } catch {
+        return false;
+      }
+    });
+}
+
+function isWorker(pid: number): boolean {
+  return readFileSync(`/proc/${pid}/cmdline`, "utf8").startsWith("nginx: worker process");
+}
+
+test("kill -9 of a worker: another takes over with all it knew", async () => {
+  const { nginxPid } = await controller.state();
+  const killed = childrenOf(nginxPid).filter(isWorker);
+  expect(killed.length).toBeGreaterThan(0);
+  for (const pid of killed) process.kill(pid, "SIGKILL");
+  await eventually(
+    "new workers run",
+    () => childrenOf(nginxPid).filter((pid) => isWorker(pid) && !killed.includes(pid)).length === killed.length,
+  );
+  await eventually("traffic is back", servesAll);
+  await servesAllSteadily();
+  await takesChanges("worker");
+  expect((await controller.state()).nginxPid).toBe(nginxPid);
+});
+
+test("kill -9 of the nginx master: the controller starts another one and fills it", async () => {
+  const { nginxPid } = await controller.state();
+  const orphans = childrenOf(nginxPid);
+  process.kill(nginxPid, "SIGKILL");
+  await eventually("another nginx runs", async () => {
+    const state = await controller.state();
+    return state.nginxPid !== nginxPid && state.nginxPid > 0 && childrenOf(state.nginxPid).some(isWorker);
+  });
+  await eventually("traffic is back", servesAll);
+  await eventually("the orphaned workers are gone", () => orphans.every((pid) => !alive(pid)));
+  await servesAllSteadily();
+  await takesChanges("master");
+});
+
+function alive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+test("kill -9 of the controller: nginx serves on, and the next controller takes over without a lost request", async () => {
+  const { http, https } = controller.ports;
+  const calls: readonly Call[] = [
+    { port: http, host: "a.test" },
+    { port: http, host: "b.test" },
+    { port: https, host: "a.test", tls: true },
+  ];
+  const load = startLoad({ calls });
+  await load.more(50);
+  await controller.kill();
+  await servesAllSteadily();
+  await load.more(50);
+  await controller.start();
+  await servesAllSteadily();
+  await takesChanges("controller");
+  await load.more(50);
+  const { failures } = await load.stop();
+  expect(failures).toEqual({});
+});
