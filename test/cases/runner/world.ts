@@ -1,6 +1,6 @@
 // Where a case's objects live and the controller that follows them. One world a lane.
 import type { KubeObject } from "../../kit/fixtures/objects";
-import type { Proxy } from "./client/client";
+import type { ProxyAddress } from "./client/client";
 
 /** The controller did not start, ended, or did not take up the objects in time. */
 export class WorldError extends Error {}
@@ -14,7 +14,7 @@ export interface World {
    * Throws WorldError.
    */
   put(objects: readonly KubeObject[], fresh: boolean): Promise<void>;
-  readonly proxy: Proxy;
+  readonly proxy: ProxyAddress;
   readonly accessLog: string;
   /** Ends the controller; the next `put` starts another. */
   stop(): Promise<void>;

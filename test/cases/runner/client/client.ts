@@ -10,7 +10,7 @@ import { failureOf, type Outcome, type Reply, TimedOut } from "./reply";
 import { parseTarget, type Target } from "./target";
 import { exchangeFrame } from "./websocket";
 
-export interface Proxy {
+export interface ProxyAddress {
   readonly address: string;
   readonly ports: { readonly http: number; readonly https: number };
 }
@@ -22,7 +22,7 @@ export interface Sender {
 }
 
 export interface SenderOptions {
-  readonly proxy: Proxy;
+  readonly proxy: ProxyAddress;
   readonly spec: RequestSpec;
   readonly clientIp: string;
   readonly reuse: boolean;
@@ -98,22 +98,24 @@ export function createSender(options: SenderOptions): Sender {
     if (kept === line) kept = undefined;
     closeLine(line);
   }
+  async function send(extra: Extra): Promise<Outcome> {
+    const again = kept !== undefined;
+    let line: Line | undefined;
+    try {
+      if (target.scheme === "udp") return { kind: "reply", reply: await exchangeUdp(endpointOf(options, target), options.spec.raw ?? "") };
+      line = kept ?? (await openLine(options, target));
+      const { reply, keep } = await exchangeOn(line, options.spec, target, extra);
+      if (options.reuse && keep) kept = line;
+      else drop(line);
+      return { kind: "reply", reply: { ...reply, tls: line.connection.tls } };
+    } catch (error) {
+      if (line !== undefined) drop(line);
+      // The proxy may close an idle connection at any time; clients then try once more on a new one.
+      return again && !(error instanceof TimedOut) ? send(extra) : failureOf(error);
+    }
+  }
   return {
-    send: async (extra) => {
-      let line: Line | undefined;
-      try {
-        if (target.scheme === "udp")
-          return { kind: "reply", reply: await exchangeUdp(endpointOf(options, target), options.spec.raw ?? "") };
-        line = kept ?? (await openLine(options, target));
-        const { reply, keep } = await exchangeOn(line, options.spec, target, extra);
-        if (options.reuse && keep) kept = line;
-        else drop(line);
-        return { kind: "reply", reply: { ...reply, tls: line.connection.tls } };
-      } catch (error) {
-        if (line !== undefined) drop(line);
-        return failureOf(error);
-      }
-    },
+    send,
     close: () => {
       if (kept !== undefined) drop(kept);
     },
