@@ -1,4 +1,3 @@
-import { readdirSync, readFileSync } from "node:fs";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { selfSigned } from "../kit/certificates.ts";
 import { type Call, get } from "../kit/client.ts";
@@ -6,6 +5,7 @@ import { Controller, eventually } from "../kit/controller.ts";
 import { startLoad } from "../kit/load.ts";
 import { endpointSlices, ingress, ingressClass, service, tlsSecret } from "../kit/manifests.ts";
 import { type Pods, startPods } from "../kit/pods.ts";
+import { childrenOf, isAlive, workersOf } from "../kit/worker-processes.ts";
 
 let controller: Controller;
 let pods: Pods;
@@ -51,34 +51,12 @@ async function takesChanges(mark: string): Promise<void> {
   expect((await get({ port: controller.ports.http, host: `${mark}.test` })).app).toBe("app-b");
 }
 
-/** Process ids with that parent. */
-function childrenOf(parent: number): readonly number[] {
-  return readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name))
-    .map(Number)
-    .filter((pid) => {
-      try {
-        const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-        return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]) === parent;
-      } catch {
-        return false;
-      }
-    });
-}
-
-function isWorker(pid: number): boolean {
-  return readFileSync(`/proc/${pid}/cmdline`, "utf8").startsWith("nginx: worker process");
-}
-
 test("kill -9 of a worker: another takes over with all it knew", async () => {
   const { nginxPid } = await controller.state();
-  const killed = childrenOf(nginxPid).filter(isWorker);
+  const killed = workersOf(nginxPid);
   expect(killed.length).toBeGreaterThan(0);
   for (const pid of killed) process.kill(pid, "SIGKILL");
-  await eventually(
-    "new workers run",
-    () => childrenOf(nginxPid).filter((pid) => isWorker(pid) && !killed.includes(pid)).length === killed.length,
-  );
+  await eventually("new workers run", () => workersOf(nginxPid).filter((pid) => !killed.includes(pid)).length === killed.length);
   await eventually("traffic is back", servesAll);
   await servesAllSteadily();
   await takesChanges("worker");
@@ -91,22 +69,13 @@ test("kill -9 of the nginx master: the controller starts another one and fills i
   process.kill(nginxPid, "SIGKILL");
   await eventually("another nginx runs", async () => {
     const state = await controller.state();
-    return state.nginxPid !== nginxPid && state.nginxPid > 0 && childrenOf(state.nginxPid).some(isWorker);
+    return state.nginxPid !== nginxPid && state.nginxPid > 0 && workersOf(state.nginxPid).length > 0;
   });
   await eventually("traffic is back", servesAll);
-  await eventually("the orphaned workers are gone", () => orphans.every((pid) => !alive(pid)));
+  await eventually("the orphaned workers are gone", () => orphans.every((pid) => !isAlive(pid)));
   await servesAllSteadily();
   await takesChanges("master");
 });
-
-function alive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 test("kill -9 of the controller: nginx serves on, and the next controller takes over without a lost request", async () => {
   const { http, https } = controller.ports;

@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { resolve } from "node:path";
 import { controllerPorts, end, type Ports, spawnController } from "../../build/processes.ts";
 import type { KubeObject } from "./fixtures/objects.ts";
+import { isAlive } from "./worker-processes.ts";
 
 /** What GET /state tells, as far as tests use it. */
 export interface ControllerState {
@@ -39,6 +40,7 @@ export class Controller {
   private readonly flags: readonly string[];
   private process: ChildProcess | undefined;
   private lastVersion = 0;
+  private lastNginx = 0;
   /** File → keys of the objects in it, so that a rewritten file tells what is gone. */
   private readonly contents = new Map<string, ReadonlySet<string>>();
 
@@ -83,6 +85,8 @@ export class Controller {
 
   async stop(): Promise<void> {
     const byItself = this.process === undefined || (await end(this.process));
+    // Only a controller that failed its test leaves one behind.
+    if (this.lastNginx > 0 && isAlive(this.lastNginx)) process.kill(this.lastNginx, "SIGTERM");
     rmSync(this.dir, { recursive: true, force: true });
     if (!byItself) throw new Error(`the controller had to be killed: ${this.log.slice(-20).join("\n")}`);
   }
@@ -127,7 +131,9 @@ export class Controller {
   }
 
   async state(): Promise<ControllerState> {
-    return (await (await fetch(this.url("/state"))).json()) as ControllerState;
+    const state = (await (await fetch(this.url("/state"))).json()) as ControllerState;
+    this.lastNginx = state.nginxPid;
+    return state;
   }
 
   async findings(): Promise<readonly FindingReport[]> {
