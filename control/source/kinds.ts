@@ -3,6 +3,20 @@
  * `reduce` drops everything else (managedFields, last-applied, status…) so that memory follows what matters.
  */
 
+import { Malformed, type Place, placeOf } from "./fields.ts";
+import {
+  reduceConfigMap,
+  reduceEndpointSlice,
+  reduceIngress,
+  reduceIngressClass,
+  reduceNamespace,
+  reduceNode,
+  reducePod,
+  reduceSecret,
+  reduceService,
+} from "./reduction.ts";
+import type { KindName, KubeObject } from "./source.ts";
+
 export interface Metadata {
   readonly name: string;
   /** Empty for cluster-scoped objects. */
@@ -125,4 +139,78 @@ export interface Pod {
   readonly nodeName: string;
   readonly phase: string;
   readonly ready: boolean;
+}
+
+export interface KindRow<K extends KindName = KindName> {
+  readonly kind: K;
+  readonly apiVersion: string;
+  /** Last segment of the API path. */
+  readonly plural: string;
+  readonly namespaced: boolean;
+  /** Work goes on without it: refused by RBAC (403) it counts as listed and empty. */
+  readonly dispensable: boolean;
+  /** For list and watch. Helm keeps its releases, up to 1 MB each, in Secrets and ConfigMaps that nothing here reads. */
+  readonly labelSelector?: string;
+  readonly reduce: (object: Place) => Extract<KubeObject, { readonly kind: K }>;
+}
+
+export const kindRows: { readonly [K in KindName]: KindRow<K> } = {
+  Ingress: {
+    kind: "Ingress",
+    apiVersion: "networking.k8s.io/v1",
+    plural: "ingresses",
+    namespaced: true,
+    dispensable: false,
+    reduce: reduceIngress,
+  },
+  IngressClass: {
+    kind: "IngressClass",
+    apiVersion: "networking.k8s.io/v1",
+    plural: "ingressclasses",
+    namespaced: false,
+    dispensable: true,
+    reduce: reduceIngressClass,
+  },
+  Service: { kind: "Service", apiVersion: "v1", plural: "services", namespaced: true, dispensable: false, reduce: reduceService },
+  EndpointSlice: {
+    kind: "EndpointSlice",
+    apiVersion: "discovery.k8s.io/v1",
+    plural: "endpointslices",
+    namespaced: true,
+    dispensable: false,
+    reduce: reduceEndpointSlice,
+  },
+  Secret: {
+    kind: "Secret",
+    apiVersion: "v1",
+    plural: "secrets",
+    namespaced: true,
+    dispensable: false,
+    labelSelector: "owner!=helm",
+    reduce: reduceSecret,
+  },
+  ConfigMap: {
+    kind: "ConfigMap",
+    apiVersion: "v1",
+    plural: "configmaps",
+    namespaced: true,
+    dispensable: false,
+    labelSelector: "owner!=helm",
+    reduce: reduceConfigMap,
+  },
+  Namespace: { kind: "Namespace", apiVersion: "v1", plural: "namespaces", namespaced: false, dispensable: true, reduce: reduceNamespace },
+  Node: { kind: "Node", apiVersion: "v1", plural: "nodes", namespaced: false, dispensable: true, reduce: reduceNode },
+  Pod: { kind: "Pod", apiVersion: "v1", plural: "pods", namespaced: true, dispensable: true, reduce: reducePod },
+};
+
+export type Reduced = { readonly ok: KubeObject } | { readonly error: { readonly at: string; readonly text: string } };
+
+/** A raw object of that kind → the fields that are read, or what is wrong with it. */
+export function reduceObject(kind: KindName, raw: unknown): Reduced {
+  try {
+    return { ok: kindRows[kind].reduce(placeOf(raw, "")) };
+  } catch (error) {
+    if (error instanceof Malformed) return { error: { at: error.at, text: error.message } };
+    throw error;
+  }
 }
