@@ -68,7 +68,7 @@ export function normalise(object: KubeObject): KubeObject {
       return {
         ...plain,
         metadata: { ...metadata, labels: { "kubernetes.io/metadata.name": name, ...(metadata.labels as Fields | undefined) } },
-      } as KubeObject;
+      } as unknown as KubeObject;
     default:
       return plain as KubeObject;
   }

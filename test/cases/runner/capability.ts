@@ -1,0 +1,34 @@
+// What this machine can do of what cases need.
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { Need } from "./case";
+
+const MODULE_FOLDERS = ["/usr/lib/nginx/modules", "/usr/share/nginx/modules", "/usr/local/openresty/nginx/modules"];
+
+function hasModule(...names: readonly string[]): boolean {
+  return MODULE_FOLDERS.some((folder) => names.some((name) => existsSync(join(folder, name))));
+}
+
+function buildOptions(): string {
+  return spawnSync("nginx", ["-V"], { encoding: "utf8" }).stderr ?? "";
+}
+
+/** Why a need cannot be met, by need; a need that is not listed can. */
+export function missingCapabilities(assume: readonly Need[], without: readonly Need[]): ReadonlyMap<Need, string> {
+  const built = buildOptions();
+  const missing = new Map<Need, string>();
+  const require = (need: Need, met: boolean, reason: string): void => {
+    if (!met) missing.set(need, reason);
+  };
+  require("modsecurity", hasModule("ngx_http_modsecurity_module.so"), "nginx has no ModSecurity module");
+  require("geoip", hasModule("ngx_http_geoip2_module.so"), "nginx has no GeoIP2 module");
+  require("brotli", hasModule("ngx_http_brotli_filter_module.so"), "nginx has no brotli module");
+  require("opentelemetry", hasModule("otel_ngx_module.so", "ngx_otel_module.so"), "nginx has no OpenTelemetry module");
+  require("stream", hasModule("ngx_stream_module.so") || /--with-stream(\s|$)/m.test(built), "nginx has no stream module");
+  require("http3", built.includes("http_v3"), "nginx is built without HTTP/3");
+  missing.set("admission", "admission webhook comes with a later issue");
+  for (const need of assume) missing.delete(need);
+  for (const need of without) missing.set(need, "switched off by --without");
+  return missing;
+}
