@@ -73,6 +73,8 @@ export interface Place {
   readonly regex: boolean;
   /** A request to this host finds a certificate mapping (the Ingress's host has a tls section). */
   readonly hasCertificate: boolean;
+  /** --https-port. */
+  readonly httpsPort: number;
   readonly settings: Settings;
   readonly look: Look;
 }

@@ -22,4 +22,6 @@ export const accessLog = feature({
       doc: "rewrite_log on (needs error-log-level notice or lower).",
     }),
   },
+  build: (v) => (v["enable-access-log"] ? undefined : { accessLog: { off: true } }),
+  fixed: (v) => (v["enable-rewrite-log"] ? [{ name: "rewrite_log", args: ["on"] }] : []),
 });

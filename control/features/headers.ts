@@ -2,6 +2,7 @@
 
 import { feature, row } from "../catalog/feature.ts";
 import { hostText, oneOf, ref, text, url } from "../catalog/kinds.ts";
+import type { Directive } from "../model/model.ts";
 
 export const headers = feature({
   name: "headers",
@@ -83,5 +84,16 @@ export const headers = feature({
       applies: "profile",
       doc: "HTTP version to the upstream.",
     }),
+  },
+  build(v) {
+    const host = v["upstream-vhost"];
+    return host === undefined || host === "" ? undefined : { upstreamVhost: { host } };
+  },
+  fixed(v, place) {
+    const out: Directive[] = [];
+    const version = v["proxy-http-version"];
+    if (version !== undefined && version !== place.settings["proxy-http-version"])
+      out.push({ name: "proxy_http_version", args: [version] });
+    return out;
   },
 });

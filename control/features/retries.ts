@@ -2,7 +2,14 @@
 
 import { feature, row } from "../catalog/feature.ts";
 import { int } from "../catalog/kinds.ts";
+import type { Directive } from "../model/model.ts";
 import { nextUpstream } from "./setting-kinds.ts";
+
+/** Words of proxy_next_upstream; non_idempotent once, at the end. */
+export function conditionArgs(conditions: string, nonIdempotent: boolean): string[] {
+  const words = conditions.split(" ").filter((w) => w !== "non_idempotent");
+  return nonIdempotent || conditions.includes("non_idempotent") ? [...words, "non_idempotent"] : words;
+}
 
 export const retries = feature({
   name: "retries",
@@ -33,5 +40,20 @@ export const retries = feature({
       onInvalid: "default",
       doc: "Number of tries incl.",
     }),
+  },
+  build(v, place) {
+    const tries = v["proxy-next-upstream-tries"];
+    return tries === place.settings["proxy-next-upstream-tries"] ? undefined : { retries: { tries } };
+  },
+  fixed(v, place) {
+    const conditions = v["proxy-next-upstream"];
+    const timeout = v["proxy-next-upstream-timeout"];
+    const out: Directive[] = [];
+    const family = place.protocol.startsWith("GRPC") ? "grpc" : place.protocol === "FCGI" ? "fastcgi" : "proxy";
+    if (conditions !== undefined) {
+      out.push({ name: `${family}_next_upstream`, args: conditionArgs(conditions, place.settings["retry-non-idempotent"]) });
+    }
+    if (timeout !== undefined) out.push({ name: `${family}_next_upstream_timeout`, args: [`${timeout}s`] });
+    return out;
   },
 });

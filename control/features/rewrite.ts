@@ -36,4 +36,10 @@ export const rewrite = feature({
       doc: "GET/any request for exactly / gets 302 to scheme://http_host<app-root> (server level, so the host's / regardless of the location; several Ingresses: first in location order).",
     }),
   },
+  build(v, place) {
+    const target = v["rewrite-target"];
+    if (target === undefined || target === "" || target === place.path) return undefined;
+    const prefix = v["x-forwarded-prefix"];
+    return { rewrite: { from: place.path, target, ...(prefix === undefined || prefix === "" ? {} : { forwardedPrefix: prefix }) } };
+  },
 });

@@ -39,4 +39,15 @@ export const sslRedirect = feature({
       doc: "port_in_redirect on, and the ssl-redirect Location carries :<https port>.",
     }),
   },
+  build(v, place) {
+    if (place.settings["no-tls-redirect-locations"].some((entry) => entry !== "" && place.path.startsWith(entry))) return undefined;
+    if (!v["force-ssl-redirect"] && !(v["ssl-redirect"] && place.hasCertificate)) return undefined;
+    return {
+      sslRedirect: {
+        code: place.settings["http-redirect-code"],
+        ...(v["preserve-trailing-slash"] ? { preserveTrailingSlash: true } : {}),
+        ...(v["use-port-in-redirects"] ? { port: place.httpsPort } : {}),
+      },
+    };
+  },
 });

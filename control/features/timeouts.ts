@@ -1,5 +1,6 @@
 /** Annotations: timeouts. */
 
+import type { TimeoutsDocument } from "../../lua-src/wire.ts";
 import { feature, row } from "../catalog/feature.ts";
 import { int } from "../catalog/kinds.ts";
 
@@ -30,5 +31,12 @@ export const timeouts = feature({
       onInvalid: "default",
       doc: "Time between two writes to the upstream; grpc_send_timeout likewise.",
     }),
+  },
+  build(v, place) {
+    const own: { -readonly [K in keyof TimeoutsDocument]: TimeoutsDocument[K] } = {};
+    if (v["proxy-connect-timeout"] !== place.settings["proxy-connect-timeout"]) own.connect = v["proxy-connect-timeout"] * 1000;
+    if (v["proxy-send-timeout"] !== place.settings["proxy-send-timeout"]) own.send = v["proxy-send-timeout"] * 1000;
+    if (v["proxy-read-timeout"] !== place.settings["proxy-read-timeout"]) own.read = v["proxy-read-timeout"] * 1000;
+    return Object.keys(own).length === 0 ? undefined : { timeouts: own };
   },
 });

@@ -1,0 +1,114 @@
+/** The backends of one build: made on first use by the oldest Ingress that names them, paired with canaries. */
+
+import { names } from "../../lua-src/wire.ts";
+import type { Settings } from "../catalog/settings.ts";
+import type { Backend } from "../model/backend.ts";
+import type { Finding } from "../model/finding.ts";
+import type { RecordingLook } from "../objects/references.ts";
+import type { ServicePortRef } from "../source/kinds.ts";
+import type { Accepted } from "./accept.ts";
+import { type BackendRules, backendOf, defaultBackendOf } from "./backends.ts";
+import { type CanaryPair, isCanary, trafficShaping } from "./canary.ts";
+import { type Location, pathsOf } from "./ingress.ts";
+
+export interface BackendSetOptions {
+  readonly defaultBackendService: string;
+  readonly disableExternalName: boolean;
+  readonly zone: string | undefined;
+}
+
+export class BackendSet {
+  readonly #look: RecordingLook;
+  readonly #settings: Settings;
+  readonly #options: BackendSetOptions;
+  readonly #findings: Finding[];
+  readonly #backends = new Map<string, Backend>();
+  readonly #canaries = new Set<string>();
+  readonly #alternatives = new Map<string, string[]>();
+
+  constructor(look: RecordingLook, settings: Settings, options: BackendSetOptions, findings: Finding[]) {
+    this.#look = look;
+    this.#settings = settings;
+    this.#options = options;
+    this.#findings = findings;
+    this.#backends.set(names.defaultBackend, this.#defaultBackend());
+  }
+
+  #rules(owner: Accepted | undefined): BackendRules {
+    return {
+      serviceUpstream: owner === undefined ? this.#settings["service-upstream"] : (owner.annotations.values["service-upstream"] as boolean),
+      disableExternalName: this.#options.disableExternalName,
+      zone: this.#options.zone,
+    };
+  }
+
+  #defaultBackend(): Backend {
+    const text = this.#options.defaultBackendService;
+    if (text === "") return defaultBackendOf(undefined, this.#rules(undefined));
+    const [namespace = "", name = ""] = text.split("/");
+    const service = this.#look.service(namespace, name);
+    if (service === undefined) {
+      const about = { kind: "Service", namespace, name };
+      this.#findings.push({ code: "service-missing", about, at: "--default-backend-service", text: "there is no such Service" });
+    }
+    return defaultBackendOf(service, this.#rules(undefined));
+  }
+
+  /** Makes the backends that an Ingress names; the first one to name a backend decides how it behaves. */
+  claim(owner: Accepted): void {
+    const { spec } = owner.ingress;
+    const places = pathsOf(owner.ingress, owner.ref, []).map((p) => ({ backend: p.backend, at: `${p.at}.backend` }));
+    if (spec.defaultBackend !== undefined) places.push({ backend: spec.defaultBackend, at: "spec.defaultBackend" });
+    for (const { backend, at } of places) {
+      if (backend.service !== undefined) this.#make(owner, backend.service.name, backend.service.port, at);
+      else this.#findings.push({ code: "backend-unsupported", about: owner.ref, at, text: "the backend is no Service" });
+    }
+  }
+
+  #make(owner: Accepted, service: string, port: ServicePortRef, at: string): void {
+    const namespace = owner.ref.namespace;
+    const found = this.#look.service(namespace, service);
+    const { backend, findings } = backendOf({ namespace, service, port, about: owner.ref, at }, found, this.#rules(owner));
+    this.#findings.push(...findings);
+    if (this.#backends.has(backend.id)) return;
+    if (!isCanary(owner)) {
+      this.#backends.set(backend.id, backend);
+      return;
+    }
+    this.#canaries.add(backend.id);
+    const document = { ...backend.document, noServer: true, trafficShapingPolicy: trafficShaping(owner) };
+    this.#backends.set(backend.id, { ...backend, document });
+  }
+
+  /** Backend of a location; the global default backend where it names none. */
+  of(location: Location): string {
+    const service = location.backend?.service;
+    if (service === undefined || location.owner === undefined) return names.defaultBackend;
+    return `${location.owner.ref.namespace}-${service.name}-${service.port.name ?? service.port.number ?? ""}`;
+  }
+
+  attach(pair: CanaryPair): void {
+    const id = `${pair.namespace}-${pair.service}-${pair.port.name ?? pair.port.number ?? ""}`;
+    for (const primary of pair.primaries) {
+      const list = this.#alternatives.get(primary) ?? [];
+      if (!list.includes(id)) list.push(id);
+      this.#alternatives.set(primary, list);
+    }
+  }
+
+  /** Canaries that stand beside nothing are left out. */
+  all(): ReadonlyMap<string, Backend> {
+    const used = new Set([...this.#alternatives.values()].flat());
+    const out = new Map<string, Backend>();
+    for (const id of [...this.#backends.keys()].sort()) {
+      const backend = this.#backends.get(id) as Backend;
+      if (this.#canaries.has(id) && !used.has(id)) continue;
+      const alternatives = this.#alternatives.get(id);
+      out.set(
+        id,
+        alternatives === undefined ? backend : { ...backend, document: { ...backend.document, alternativeBackends: alternatives } },
+      );
+    }
+    return out;
+  }
+}

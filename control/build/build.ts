@@ -1,0 +1,105 @@
+/** Objects → Model: the ordered list of steps. Pure but for memoised parsing; the same input gives the same output. */
+
+import type { Feature } from "../catalog/feature.ts";
+import { catalogueOf, type ResolveOptions } from "../catalog/resolve.ts";
+import { type ResolvedSettings, resolveSettings } from "../catalog/settings.ts";
+import { features } from "../features/index.ts";
+import type { Certificate } from "../model/certificate.ts";
+import type { Finding } from "../model/finding.ts";
+import type { Model } from "../model/model.ts";
+import type { Objects } from "../objects/objects.ts";
+import { RecordingLook } from "../objects/references.ts";
+import type { ConfigMap, Ingress } from "../source/kinds.ts";
+import { accept, type LastGood } from "./accept.ts";
+import { BackendSet } from "./backend-set.ts";
+import { isCanary, pairCanaries } from "./canary.ts";
+import { byAge, type ClassOptions, isOurs } from "./class.ts";
+import { HostCertificates } from "./host-certificates.ts";
+import { buildHost } from "./hosts.ts";
+import { locationsByHost } from "./ingress.ts";
+
+export interface BuildOptions extends ClassOptions {
+  readonly annotations: ResolveOptions & { readonly deepInspect: boolean };
+  /** namespace/name, or "" for none. */
+  readonly configMap: string;
+  readonly defaultBackendService: string;
+  readonly defaultCertificate: string;
+  readonly disableExternalName: boolean;
+  readonly httpsPort: number;
+  readonly zone: string | undefined;
+  /** Shown where no other certificate fits. */
+  readonly fakeCertificate: Certificate;
+  /** Milliseconds since 1970; only for "expires soon". */
+  readonly now: number;
+}
+
+export interface Built {
+  readonly model: Model;
+  readonly settings: ResolvedSettings;
+  readonly lastGood: LastGood;
+  readonly references: ReadonlySet<string>;
+}
+
+const catalogue = catalogueOf(features as unknown as readonly Feature[]);
+const settingsMemo = new WeakMap<ConfigMap, ResolvedSettings>();
+const noSettings = resolveSettings({}, { kind: "ConfigMap", namespace: "", name: "" });
+
+export function build(objects: Objects, previous: LastGood, options: BuildOptions): Built {
+  const look = new RecordingLook(objects);
+  const findings: Finding[] = [];
+  const settings = readSettings(look, options, findings);
+  const ours = ourIngresses(objects, look, options, findings);
+  const acceptance = accept(ours, previous, settings.values, catalogue, options.annotations);
+  findings.push(...acceptance.findings);
+  const primaries = acceptance.accepted.filter((a) => !isCanary(a));
+  const hosts = locationsByHost(primaries, findings);
+  const backends = new BackendSet(look, settings.values, options, findings);
+  for (const owner of acceptance.accepted) backends.claim(owner);
+  const targets = new Map([...hosts].map(([name, h]) => [name, h.locations.map((l) => backends.of(l))]));
+  const pairs = pairCanaries(acceptance.accepted.filter(isCanary), hosts, (host, index) => targets.get(host)?.[index] ?? "", findings);
+  for (const pair of pairs) backends.attach(pair);
+  const certificates = new HostCertificates(look, options, findings);
+  const built = [...hosts.values()].map((h) =>
+    buildHost(h, targets.get(h.name) ?? [], { look, settings: settings.values, certificates, httpsPort: options.httpsPort, findings }),
+  );
+  const model: Model = {
+    hosts: built,
+    backends: backends.all(),
+    certificates: certificates.all(),
+    defaultCertificate: certificates.defaultId,
+    findings,
+  };
+  return { model, settings, lastGood: acceptance.lastGood, references: look.asked };
+}
+
+function readSettings(look: RecordingLook, options: BuildOptions, findings: Finding[]): ResolvedSettings {
+  if (options.configMap === "") return noSettings;
+  const [namespace = "", name = ""] = options.configMap.split("/");
+  const about = { kind: "ConfigMap", namespace, name };
+  const object = look.configMap(namespace, name);
+  if (object === undefined) {
+    findings.push({ code: "configmap-missing", about, at: "--configmap", text: "there is no such ConfigMap; the defaults hold" });
+    return noSettings;
+  }
+  let resolved = settingsMemo.get(object);
+  if (resolved === undefined) {
+    resolved = resolveSettings(object.data, about);
+    settingsMemo.set(object, resolved);
+  }
+  findings.push(...resolved.findings);
+  return resolved;
+}
+
+function ourIngresses(objects: Objects, look: RecordingLook, options: BuildOptions, findings: Finding[]): Ingress[] {
+  const classLook = {
+    ingressClass: (name: string) => objects.ingressClass(name),
+    namespaceObject: (name: string) => look.namespaceObject(name),
+  };
+  const ours: Ingress[] = [];
+  for (const ingress of objects.ingresses()) {
+    const decision = isOurs(ingress, options, classLook);
+    if (decision.ours) ours.push(ingress);
+    if (decision.finding !== undefined) findings.push(decision.finding);
+  }
+  return ours.sort(byAge);
+}

@@ -1,0 +1,85 @@
+/** Pairs canary Ingresses with the backends of the Ingresses they stand beside. */
+
+import type { TrafficShapingDocument } from "../../lua-src/wire.ts";
+import { names } from "../../lua-src/wire.ts";
+import type { Finding } from "../model/finding.ts";
+import type { ServicePortRef } from "../source/kinds.ts";
+import type { Accepted } from "./accept.ts";
+import { backendId } from "./backends.ts";
+import { type HostLocations, pathsOf } from "./ingress.ts";
+
+export function isCanary(accepted: Accepted): boolean {
+  return accepted.annotations.values.canary === true;
+}
+
+export function trafficShaping(accepted: Accepted): TrafficShapingDocument {
+  const v = accepted.annotations.values;
+  const text = (name: string) => (v[name] as string | undefined) ?? "";
+  return {
+    weight: Math.max(0, v["canary-weight"] as number),
+    weightTotal: v["canary-weight-total"] as number,
+    header: text("canary-by-header"),
+    headerValue: text("canary-by-header-value"),
+    headerPattern: text("canary-by-header-pattern"),
+    cookie: text("canary-by-cookie"),
+  };
+}
+
+/** A canary's backend and the primaries it stands beside. */
+export interface CanaryPair {
+  readonly canary: Accepted;
+  readonly namespace: string;
+  readonly service: string;
+  readonly port: ServicePortRef;
+  readonly at: string;
+  readonly primaries: readonly string[];
+}
+
+/** Same host, path and path type. `primaryOf` says which backend a location goes to. */
+export function pairCanaries(
+  canaries: readonly Accepted[],
+  hosts: ReadonlyMap<string, HostLocations>,
+  primaryOf: (host: string, index: number) => string,
+  findings: Finding[],
+): CanaryPair[] {
+  const pairs: CanaryPair[] = [];
+  for (const canary of canaries) {
+    for (const p of pathsOf(canary.ingress, canary.ref, findings)) {
+      const service = p.backend.service;
+      if (service === undefined) continue;
+      const namespace = canary.ref.namespace;
+      const id = backendId(namespace, service.name, service.port);
+      const primaries = new Set<string>();
+      hosts.get(p.host)?.locations.forEach((location, i) => {
+        if (location.path !== p.path || location.pathType !== p.pathType) return;
+        const primary = primaryOf(p.host, i);
+        if (primary !== id && primary !== names.defaultBackend) primaries.add(primary);
+      });
+      if (primaries.size === 0) findings.push(unmatched(canary, `${p.at}.path`, p.host, p.path));
+      pairs.push({ canary, namespace, service: service.name, port: service.port, at: `${p.at}.backend`, primaries: [...primaries] });
+    }
+    const fallback = canary.ingress.spec.defaultBackend?.service;
+    if (fallback !== undefined) {
+      const catchAll = hosts.get("");
+      const primaries = new Set((catchAll?.locations ?? []).map((_, i) => primaryOf("", i)).filter((b) => b !== names.defaultBackend));
+      pairs.push({
+        canary,
+        namespace: canary.ref.namespace,
+        service: fallback.name,
+        port: fallback.port,
+        at: "spec.defaultBackend",
+        primaries: [...primaries],
+      });
+    }
+  }
+  return pairs;
+}
+
+function unmatched(canary: Accepted, at: string, host: string, path: string): Finding {
+  return {
+    code: "canary-unmatched",
+    about: canary.ref,
+    at,
+    text: `no other Ingress serves host "${host}" path "${path}" with this path type`,
+  };
+}

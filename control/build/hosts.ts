@@ -1,0 +1,119 @@
+/** Locations of one host → Host: matches, features, directives and host-level settings. */
+
+import type { FeatureDocuments, HostDocument, RouteDocument, SourceDocument } from "../../lua-src/wire.ts";
+import { names } from "../../lua-src/wire.ts";
+import type { Denied, Feature, Place } from "../catalog/feature.ts";
+import type { Settings } from "../catalog/settings.ts";
+import { features } from "../features/index.ts";
+import type { Finding } from "../model/finding.ts";
+import type { Directive, Host, Protocol, Route } from "../model/model.ts";
+import type { RecordingLook } from "../objects/references.ts";
+import type { HostCertificates } from "./host-certificates.ts";
+import type { HostLocations, Location } from "./ingress.ts";
+import { isRegexHost, type Placed, place } from "./precedence.ts";
+
+export interface HostContext {
+  readonly look: RecordingLook;
+  readonly settings: Settings;
+  readonly certificates: HostCertificates;
+  readonly httpsPort: number;
+  readonly findings: Finding[];
+}
+
+interface Compiled {
+  readonly features: FeatureDocuments;
+  readonly fixed: readonly Directive[];
+  readonly denied: boolean;
+}
+
+const list = features as unknown as readonly Feature[];
+
+/** `targets[i]` is the backend of `host.locations[i]`. */
+export function buildHost(host: HostLocations, targets: readonly string[], context: HostContext): Host {
+  const regex = isRegexHost(host.locations);
+  const certificate = host.name === "" ? undefined : context.certificates.of(host.name, host.owners);
+  const compiled = new Map<Location, Compiled>();
+  const targetOf = new Map(host.locations.map((l, i) => [l, targets[i] ?? names.defaultBackend]));
+  const routes = place(host.name, host.locations, context.findings).map((placed): Route => {
+    let c = compiled.get(placed.location);
+    if (c === undefined) {
+      c = compile(host.name, placed.location, regex, certificate !== undefined, context);
+      compiled.set(placed.location, c);
+    }
+    return routeOf(placed, targetOf.get(placed.location) ?? names.defaultBackend, c);
+  });
+  return { name: host.name, settings: hostSettings(host), routes, certificate };
+}
+
+function routeOf(placed: Placed, backend: string, compiled: Compiled): Route {
+  const { location, match, slash } = placed;
+  const fixed: RouteDocument["fixed"] = slash !== undefined ? { slash } : compiled.denied ? { status: 503 } : undefined;
+  return {
+    match,
+    target: fixed === undefined ? { kind: "backend", backend } : { kind: "fixed", fixed },
+    protocol: protocolOf(location, backend),
+    fixed: fixed === undefined ? compiled.fixed : [],
+    features: fixed === undefined ? compiled.features : {},
+    labels: labelsOf(location),
+    source: location.owner?.ref,
+  };
+}
+
+function protocolOf(location: Location, backend: string): Protocol {
+  if (backend === names.defaultBackend) return "HTTP";
+  return (location.owner?.annotations.values["backend-protocol"] as Protocol | undefined) ?? "HTTP";
+}
+
+function labelsOf(location: Location): SourceDocument {
+  const service = location.backend?.service;
+  return {
+    namespace: location.owner?.ref.namespace ?? "",
+    ingress: location.owner?.ref.name ?? "",
+    service: service?.name ?? "",
+    port: String(service?.port.name ?? service?.port.number ?? ""),
+    path: location.path,
+  };
+}
+
+function compile(host: string, location: Location, regex: boolean, hasCertificate: boolean, context: HostContext): Compiled {
+  const owner = location.owner;
+  if (owner === undefined) {
+    const off = context.settings["enable-access-log-for-default-backend"] ? {} : { accessLog: { off: true as const } };
+    return { features: off, fixed: [], denied: false };
+  }
+  const denied = owner.annotations.denied;
+  if (denied !== undefined) {
+    report(context, location, denied);
+    return { features: {}, fixed: [], denied: true };
+  }
+  const { look, settings, httpsPort } = context;
+  const protocol = protocolOf(location, "");
+  const at: Place = { ingress: owner.ingress, host, path: location.path, protocol, regex, hasCertificate, httpsPort, settings, look };
+  const documents: FeatureDocuments = {};
+  const fixed: Directive[] = [];
+  for (const feature of list) {
+    const refusal = feature.deny?.(owner.annotations.values as never, at);
+    if (refusal !== undefined) {
+      report(context, location, refusal);
+      return { features: {}, fixed: [], denied: true };
+    }
+    Object.assign(documents, feature.build?.(owner.annotations.values as never, at));
+    fixed.push(...(feature.fixed?.(owner.annotations.values as never, at) ?? []));
+  }
+  return { features: documents, fixed, denied: false };
+}
+
+function report(context: HostContext, location: Location, denied: Denied): void {
+  if (location.owner === undefined || location.implicit) return;
+  const text = `${denied.annotation}: ${denied.reason}; path "${location.path}" answers 503`;
+  context.findings.push({ code: denied.code, about: location.owner.ref, at: location.at, text });
+}
+
+function hostSettings(host: HostLocations): Omit<HostDocument, "name" | "routes"> {
+  const sorted = [...host.locations].sort((a, b) => b.path.length - a.path.length);
+  for (const location of sorted) {
+    const appRoot = location.owner?.annotations.values["app-root"] as string | undefined;
+    if (appRoot !== undefined) return { appRoot };
+  }
+  return {};
+}

@@ -1,0 +1,138 @@
+/** The last known objects by kind, with the indexes that build/ reads, and which of them the last build asked for. */
+
+import { type ObjectRef, refKey } from "../model/ids.ts";
+import type { ConfigMap, EndpointSlice, Ingress, IngressClass, Namespace, Secret, Service } from "../source/kinds.ts";
+import type { KindName, KubeObject, SourceEvent } from "../source/source.ts";
+
+/** What a batch of events touched: endpoints only, or what the model is made of, or nothing that is read. */
+export interface Touched {
+  model: boolean;
+  /** "namespace/service" of changed EndpointSlices. */
+  readonly services: Set<string>;
+}
+
+export class Objects {
+  readonly #byKind = new Map<KindName, Map<string, KubeObject>>();
+  readonly #slices = new Map<string, Map<string, EndpointSlice>>();
+  #references: ReadonlySet<string> = new Set();
+
+  /** Takes one batch over and says what it means for the model. */
+  change(events: readonly SourceEvent[]): Touched {
+    const touched: Touched = { model: false, services: new Set() };
+    for (const event of events) {
+      if (event.type === "upsert") this.#upsert(event.object, touched);
+      else this.#remove(event, touched);
+    }
+    return touched;
+  }
+
+  #upsert(object: KubeObject, touched: Touched): void {
+    const key = nameKey(object.metadata.namespace, object.metadata.name);
+    const kind = this.#kind(object.kind);
+    const old = kind.get(key);
+    kind.set(key, object);
+    if (object.kind === "EndpointSlice") {
+      if (old?.kind === "EndpointSlice") this.#dropSlice(old, touched);
+      this.#addSlice(object, touched);
+    } else this.#touch(object.kind, object.metadata.namespace, object.metadata.name, touched);
+  }
+
+  #remove(event: { readonly kind: KindName; readonly namespace: string; readonly name: string }, touched: Touched): void {
+    const kind = this.#kind(event.kind);
+    const old = kind.get(nameKey(event.namespace, event.name));
+    if (old === undefined) return;
+    kind.delete(nameKey(event.namespace, event.name));
+    if (old.kind === "EndpointSlice") this.#dropSlice(old, touched);
+    else this.#touch(event.kind, event.namespace, event.name, touched);
+  }
+
+  #touch(kind: KindName, namespace: string, name: string, touched: Touched): void {
+    if (kind === "Ingress" || kind === "IngressClass") touched.model = true;
+    else if (this.#references.has(refKey({ kind, namespace, name }))) touched.model = true;
+  }
+
+  #addSlice(slice: EndpointSlice, touched: Touched): void {
+    const service = nameKey(slice.metadata.namespace, slice.service);
+    let slices = this.#slices.get(service);
+    if (slices === undefined) {
+      slices = new Map();
+      this.#slices.set(service, slices);
+    }
+    slices.set(slice.metadata.name, slice);
+    touched.services.add(service);
+  }
+
+  #dropSlice(slice: EndpointSlice, touched: Touched): void {
+    const service = nameKey(slice.metadata.namespace, slice.service);
+    const slices = this.#slices.get(service);
+    slices?.delete(slice.metadata.name);
+    if (slices?.size === 0) this.#slices.delete(service);
+    touched.services.add(service);
+  }
+
+  #kind(kind: KindName): Map<string, KubeObject> {
+    let map = this.#byKind.get(kind);
+    if (map === undefined) {
+      map = new Map();
+      this.#byKind.set(kind, map);
+    }
+    return map;
+  }
+
+  /** What the last build asked for, also what it did not find; events about other Services, Secrets… do not matter. */
+  setReferences(references: ReadonlySet<string>): void {
+    this.#references = references;
+  }
+
+  get(ref: ObjectRef): KubeObject | undefined {
+    return this.#byKind.get(ref.kind as KindName)?.get(nameKey(ref.namespace, ref.name));
+  }
+
+  ingresses(): Iterable<Ingress> {
+    return this.#kind("Ingress").values() as Iterable<Ingress>;
+  }
+
+  classes(): Iterable<IngressClass> {
+    return this.#kind("IngressClass").values() as Iterable<IngressClass>;
+  }
+
+  ingressClass(name: string): IngressClass | undefined {
+    return this.#kind("IngressClass").get(nameKey("", name)) as IngressClass | undefined;
+  }
+
+  service(namespace: string, name: string): Service | undefined {
+    return this.#kind("Service").get(nameKey(namespace, name)) as Service | undefined;
+  }
+
+  secret(namespace: string, name: string): Secret | undefined {
+    return this.#kind("Secret").get(nameKey(namespace, name)) as Secret | undefined;
+  }
+
+  configMap(namespace: string, name: string): ConfigMap | undefined {
+    return this.#kind("ConfigMap").get(nameKey(namespace, name)) as ConfigMap | undefined;
+  }
+
+  namespaceObject(name: string): Namespace | undefined {
+    return this.#kind("Namespace").get(nameKey("", name)) as Namespace | undefined;
+  }
+
+  /** Slices of a Service, sorted by name. */
+  slices(namespace: string, service: string): EndpointSlice[] {
+    const slices = this.#slices.get(nameKey(namespace, service));
+    if (slices === undefined) return [];
+    return [...slices.values()].sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
+  }
+
+  /** The version of an object that was read last; undefined when it is not there. */
+  versionOf(ref: ObjectRef): string | undefined {
+    return this.get(ref)?.metadata.resourceVersion;
+  }
+
+  counts(): Readonly<Record<string, number>> {
+    return Object.fromEntries([...this.#byKind].map(([kind, map]) => [kind, map.size]));
+  }
+}
+
+function nameKey(namespace: string, name: string): string {
+  return `${namespace}/${name}`;
+}

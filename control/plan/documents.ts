@@ -1,0 +1,103 @@
+/** Model → the JSON documents of wire.ts, as text by key: what is compared and sent. */
+
+import { isIP } from "node:net";
+import type { BackendDocument, EndpointDocument, GeneralDocument, HostDocument, RouteDocument } from "../../lua-src/wire.ts";
+import { names } from "../../lua-src/wire.ts";
+import type { Settings } from "../catalog/settings.ts";
+import type { Backend } from "../model/backend.ts";
+import type { Certificate } from "../model/certificate.ts";
+import type { Host, Model, Route } from "../model/model.ts";
+import { profileOf } from "./profiles.ts";
+
+/** Text by key, one map per kind of the batch. */
+export interface Documents {
+  readonly hosts: ReadonlyMap<string, string>;
+  readonly backends: ReadonlyMap<string, string>;
+  readonly certificates: ReadonlyMap<string, string>;
+  readonly servers: ReadonlyMap<string, string>;
+  readonly general: string;
+}
+
+export type EndpointsOf = (backend: Backend) => readonly EndpointDocument[];
+
+const hostMemo = new WeakMap<Host, string>();
+
+export function documentsOf(model: Model, general: GeneralDocument, endpointsOf: EndpointsOf): Documents {
+  const hosts = new Map<string, string>();
+  const servers = new Map<string, string>([[names.defaultCertificate, model.defaultCertificate]]);
+  for (const host of model.hosts) {
+    hosts.set(host.name, hostText(host));
+    if (host.certificate !== undefined) servers.set(host.name, host.certificate);
+  }
+  return {
+    hosts,
+    backends: new Map([...model.backends].map(([id, b]) => [id, backendText(b, endpointsOf(b))])),
+    certificates: new Map([...model.certificates].map(([id, c]) => [id, certificateText(c)])),
+    servers,
+    general: JSON.stringify(general),
+  };
+}
+
+function hostText(host: Host): string {
+  let text = hostMemo.get(host);
+  if (text === undefined) {
+    const document: HostDocument = { name: host.name, ...host.settings, routes: host.routes.map(routeDocument) };
+    text = JSON.stringify(document);
+    hostMemo.set(host, text);
+  }
+  return text;
+}
+
+function routeDocument(route: Route): RouteDocument {
+  const profile = profileOf(route)?.id;
+  return {
+    kind: route.match.kind,
+    path: route.match.text,
+    ...(profile === undefined ? {} : { profile }),
+    ...(route.target.kind === "backend" ? { backend: route.target.backend } : { fixed: route.target.fixed }),
+    source: route.labels,
+    features: route.features,
+  };
+}
+
+export function backendText(backend: Backend, endpoints: readonly EndpointDocument[]): string {
+  const document: BackendDocument = {
+    ...backend.document,
+    ...(endpoints.length === 0 ? {} : { endpoints }),
+    ...(backend.id === names.defaultBackend && endpoints.length === 0 ? { builtIn404: true } : {}),
+  };
+  return JSON.stringify(document);
+}
+
+function certificateText(certificate: Certificate): string {
+  return `${certificate.chain}\n${certificate.key.reveal()}\n`;
+}
+
+export interface GeneralOptions {
+  readonly httpsPort: number;
+  readonly healthPath: string;
+}
+
+const logVariables = ["namespace", "ingress_name", "service_name", "service_port", "location_path"];
+
+export function generalOf(settings: Settings, options: GeneralOptions): GeneralDocument {
+  const format = settings["log-format-upstream"];
+  return {
+    useForwardedHeaders: settings["use-forwarded-headers"],
+    useProxyProtocol: settings["use-proxy-protocol"],
+    httpRedirectCode: settings["http-redirect-code"],
+    httpsPort: options.httpsPort,
+    healthPath: options.healthPath,
+    timeouts: {
+      connect: settings["proxy-connect-timeout"] * 1000,
+      send: settings["proxy-send-timeout"] * 1000,
+      read: settings["proxy-read-timeout"] * 1000,
+    },
+    tries: settings["proxy-next-upstream-tries"],
+    logVariables: logVariables.filter((name) => new RegExp(`\\$\\{?${name}\\b`).test(format)),
+    statusAllow: [...settings["nginx-status-ipv4-whitelist"], ...settings["nginx-status-ipv6-whitelist"]].filter(
+      (c) => isIP(c.split("/")[0] ?? "") !== 0,
+    ),
+    hostPatterns: [],
+  };
+}
