@@ -111,8 +111,8 @@ async function runVitest(suite: Suite): Promise<Outcome> {
   mkdirSync(dir, { recursive: true });
   const file = resolve(dir, `${suite.name}-${process.pid}.json`);
   const reporters = ["--reporter=dot", `--reporter=${resolve(root, "build/vitest-outcome.ts")}`];
-  const command = [node, "node_modules/vitest/vitest.mjs", "run", ...(suite.commands[0] ?? []), ...reporters];
-  const { code } = await run(command, { SLUICE_OUTCOME: file }, true);
+  const command = [node, "node_modules/vitest/vitest.mjs", "run", "--no-color", ...(suite.commands[0] ?? []), ...reporters];
+  const { code } = await run(command, { SLUICE_OUTCOME: file, NO_COLOR: "1" }, true);
   if (!existsSync(file)) return single(false, `the suite did not run to its end (${code})`);
   const outcome = JSON.parse(readFileSync(file, "utf8")) as Outcome;
   rmSync(file);
