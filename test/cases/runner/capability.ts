@@ -18,15 +18,15 @@ function buildOptions(): string {
 export function missingCapabilities(assume: readonly Need[], without: readonly Need[]): ReadonlyMap<Need, string> {
   const built = buildOptions();
   const missing = new Map<Need, string>();
-  const require = (need: Need, met: boolean, reason: string): void => {
+  const demand = (need: Need, met: boolean, reason: string): void => {
     if (!met) missing.set(need, reason);
   };
-  require("modsecurity", hasModule("ngx_http_modsecurity_module.so"), "nginx has no ModSecurity module");
-  require("geoip", hasModule("ngx_http_geoip2_module.so"), "nginx has no GeoIP2 module");
-  require("brotli", hasModule("ngx_http_brotli_filter_module.so"), "nginx has no brotli module");
-  require("opentelemetry", hasModule("otel_ngx_module.so", "ngx_otel_module.so"), "nginx has no OpenTelemetry module");
-  require("stream", hasModule("ngx_stream_module.so") || /--with-stream(\s|$)/m.test(built), "nginx has no stream module");
-  require("http3", built.includes("http_v3"), "nginx is built without HTTP/3");
+  demand("modsecurity", hasModule("ngx_http_modsecurity_module.so"), "nginx has no ModSecurity module");
+  demand("geoip", hasModule("ngx_http_geoip2_module.so"), "nginx has no GeoIP2 module");
+  demand("brotli", hasModule("ngx_http_brotli_filter_module.so"), "nginx has no brotli module");
+  demand("opentelemetry", hasModule("otel_ngx_module.so", "ngx_otel_module.so"), "nginx has no OpenTelemetry module");
+  demand("stream", hasModule("ngx_stream_module.so") || /--with-stream(\s|$)/m.test(built), "nginx has no stream module");
+  demand("http3", built.includes("http_v3"), "nginx is built without HTTP/3");
   missing.set("admission", "admission webhook comes with a later issue");
   for (const need of assume) missing.delete(need);
   for (const need of without) missing.set(need, "switched off by --without");

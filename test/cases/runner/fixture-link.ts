@@ -50,6 +50,7 @@ export async function serveFixtures(): Promise<void> {
     return null;
   }
   process.on("disconnect", () => process.exit(0));
+  process.on("SIGINT", () => undefined);
   process.on("message", (ask: Ask) => {
     obey(ask).then(
       (value) => process.send!({ value }),

@@ -86,6 +86,8 @@ export async function serveLane(options: LaneOptions): Promise<void> {
     process.exit(0);
   };
   process.on("disconnect", () => void leave());
+  // Ctrl-C reaches the whole process group; the runner's end is what ends a lane.
+  process.on("SIGINT", () => undefined);
   process.on("message", (asked: LaneRequest) => {
     if (asked.kind === "stop") void leave();
     else void runOne(lane, asked.case).then((result) => say({ kind: "result", id: asked.case.id, result }));

@@ -45,12 +45,10 @@ async function runAll(cases: readonly Case[], options: Options, reporter: Report
   const controller = resolve(ROOT, options.controller);
   if (!existsSync(controller)) throw new Error(`${controller} does not exist: npm run build`);
   const folder = mkdtempSync(join(tmpdir(), "sluice-cases-"));
-  try {
-    await runCases(cases, { lanes: options.lanes, bundle: process.argv[1]!, controller, folder, onResult: reporter.add });
-  } finally {
-    if (options.keep) console.log(`\nkept: ${folder}`);
-    else rmSync(folder, { recursive: true, force: true });
-  }
+  if (!options.keep) process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
+  await runCases(cases, { lanes: options.lanes, bundle: process.argv[1]!, controller, folder, onResult: reporter.add });
+  if (options.keep) console.log(`\nkept: ${folder}`);
 }
 
 async function main(): Promise<number> {
@@ -74,7 +72,7 @@ async function start(): Promise<void> {
     process.exitCode = await main();
   } catch (error) {
     console.error(`${(error as Error).message}\n${USAGE}`);
-    process.exitCode = 2;
+    process.exit(2);
   }
 }
 

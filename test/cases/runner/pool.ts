@@ -64,27 +64,46 @@ function say(lane: ChildProcess, request: LaneRequest): void {
   lane.send(request);
 }
 
-async function driveLane(number: number, desk: Desk, options: PoolOptions): Promise<void> {
+function startLane(number: number, options: PoolOptions): ChildProcess {
   const folder = join(options.folder, `lane-${number}`);
   mkdirSync(folder, { recursive: true });
   const settings: LaneOptions = { bundle: options.bundle, controller: options.controller, folder };
   const [program, args] = inNewNetwork(process.execPath, [options.bundle, "--as-lane", JSON.stringify(settings)]);
   const lane = spawn(program, args, { stdio: ["ignore", "inherit", "inherit", "ipc"], env: { ...process.env, SLUICE_CASES_USERNS: "1" } });
   lane.on("error", (error) => console.error(`cannot start a lane: ${error.message}`));
+  return lane;
+}
+
+async function stopLane(lane: ChildProcess): Promise<void> {
+  if (lane.exitCode !== null || lane.signalCode !== null || !lane.connected) return;
+  const gone = once(lane, "exit");
+  say(lane, { kind: "stop" });
+  await gone;
+}
+
+/** Throws when the lane cannot start; one that breaks down later costs its case and is replaced. */
+async function driveLane(number: number, desk: Desk, options: PoolOptions): Promise<void> {
+  let lane: ChildProcess | undefined;
+  let group: Case[] | undefined;
   try {
-    await nextReply(lane);
-    let group: Case[] | undefined;
     for (let work = nextCase(desk, group); work !== undefined; work = nextCase(desk, group)) {
       group = work.group;
-      say(lane, { kind: "run", case: work.one });
-      const reply = await nextReply(lane);
-      if (reply.kind === "result") options.onResult(work.one, reply.result);
+      if (lane === undefined) {
+        lane = startLane(number, options);
+        await nextReply(lane);
+      }
+      const start = Date.now();
+      try {
+        say(lane, { kind: "run", case: work.one });
+        const reply = await nextReply(lane);
+        if (reply.kind === "result") options.onResult(work.one, reply.result);
+      } catch (error) {
+        lane = undefined;
+        options.onResult(work.one, { outcome: "failed", durationMs: Date.now() - start, problems: [(error as Error).message] });
+      }
     }
   } finally {
-    if (lane.exitCode === null && lane.signalCode === null && lane.connected) {
-      say(lane, { kind: "stop" });
-      await once(lane, "exit");
-    }
+    if (lane !== undefined) await stopLane(lane);
   }
 }
 
