@@ -70,7 +70,8 @@ async function aptObstacle() {
 async function aptInstall(names) {
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
   const args = ["install", "-y", "--no-install-recommends", ...names];
-  const title = `installing Debian packages: ${names.join(", ")}`;
+  console.log(`  missing Debian packages: ${names.join(", ")}`);
+  const title = `installing ${names.length} Debian packages`;
   const newNginx = names.includes("nginx");
   await withoutServices(async () => {
     if (await step(title, "apt-get", args, { env, failure: "return" })) return;

@@ -31,7 +31,10 @@ export async function step(title, program, args, options = {}) {
     process.stdout.write(`  ${title}: done (${seconds} s)\n`);
     return true;
   }
-  if (options.failure === "return") return false;
+  if (options.failure === "return") {
+    process.stdout.write(`  ${title}: not possible yet (${seconds} s)\n`);
+    return false;
+  }
   process.stderr.write(`\n${output.trimEnd()}\n\n  ${title}: failed (${code}): ${program} ${args.join(" ")}\n`);
   throw new StepFailed(title);
 }
