@@ -79,7 +79,7 @@ async function aptInstall(names) {
     await step(title, "apt-get", args, { env }).catch(ignoreReported);
   });
   // The package enables its service for the next boot, where it would take port 80.
-  if (newNginx) await capture("deb-systemd-helper", ["disable", "nginx.service"]);
+  if (newNginx) await capture("update-rc.d", ["nginx", "disable"]);
 }
 
 /** @param {unknown} error */
