@@ -12,7 +12,7 @@ export const paths = {
   backends: "/configuration/backends",
   /** GET: HostDocument[] sorted by name; POST: replaces all (201). */
   routes: "/configuration/routes",
-  /** POST: ServersDocument, replaces all (201). */
+  /** GET: {"servers": {host: uid}} (no key material); POST: ServersDocument, replaces all (201). */
   servers: "/configuration/servers",
   /** GET ?hostname=H: PEM chain and key of the exact host H; 400 without hostname; 404 when there is none. */
   certs: "/configuration/certs",

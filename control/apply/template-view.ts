@@ -75,7 +75,7 @@ function workerSettings(view: ConfView, hash: string): object {
     statusPort: String(view.statusPort),
     metrics: view.metrics,
     logUpstream: /\$\{?proxy_upstream_name\b/.test(view.accessLog.target === undefined ? "" : view.accessLog.format),
-    forwardedHeaders: view.forwarded.useForwardedHeaders,
+    clearServer: clearServerLines(view).byLua,
   };
 }
 
@@ -160,7 +160,7 @@ function responseHeaderLines(view: ConfView): string[] {
   return headers.map(({ name, value }) => printDirective({ name: "add_header", args: [name, value, "always"] }));
 }
 
-function clearServerLines(view: ConfView): object {
+function clearServerLines(view: ConfView): { readonly byModule: boolean; readonly byLua: boolean } {
   if (view.serverTokens || view.allowBackendServerHeader) {
     return { byModule: false, byLua: false };
   }

@@ -1,0 +1,112 @@
+/** Client of /configuration: the unix socket on which the running nginx takes documents. */
+
+import { Agent } from "node:http";
+import got, { type Got, RequestError } from "got";
+import type { Kind } from "./applied.ts";
+import { type BatchAnswer, paths, type StateDocument } from "../../lua-src/wire.ts";
+
+/** What changed of one kind: document text by key, and keys that are gone. */
+export interface Delta {
+  readonly upsert: ReadonlyMap<string, string>;
+  readonly remove: readonly string[];
+}
+
+export interface Deltas {
+  readonly hosts?: Delta;
+  readonly backends?: Delta;
+  readonly certificates?: Delta;
+  readonly servers?: Delta;
+  /** JSON text. */
+  readonly general?: string;
+}
+
+/** The data plane answered, but not as hoped; `full` is its word for "out of shared memory". */
+export class DataPlaneError extends Error {
+  readonly status: number;
+  readonly full: boolean;
+  constructor(what: string, status: number, body: string) {
+    super(`${what}: the data plane answered ${status} ${body.slice(0, 300)}`);
+    this.name = "DataPlaneError";
+    this.status = status;
+    this.full = status === 507;
+  }
+}
+
+export class DataPlane {
+  readonly #client: Got;
+  readonly #agent: Agent;
+
+  constructor(socket: string) {
+    this.#agent = new Agent({ keepAlive: true, maxSockets: 2 });
+    this.#client = got.extend({
+      prefixUrl: `http://unix:${socket}:`,
+      enableUnixSockets: true,
+      agent: { http: this.#agent },
+      retry: { limit: 0 },
+      timeout: { request: 30_000 },
+      throwHttpErrors: false,
+      headers: { "content-type": "application/json" },
+    });
+  }
+
+  /** Undefined when nothing answers on the socket. */
+  async state(): Promise<StateDocument | undefined> {
+    try {
+      // A connection of its own: a kept one may belong to a worker that is on its way out.
+      const answer = await this.#client.get(paths.state.slice(1), { agent: { http: false }, timeout: { request: 2000 } });
+      return answer.statusCode === 200 ? (JSON.parse(answer.body) as StateDocument) : undefined;
+    } catch (error) {
+      if (error instanceof RequestError || error instanceof SyntaxError) return undefined;
+      throw error;
+    }
+  }
+
+  async patch(version: number, deltas: Deltas): Promise<BatchAnswer> {
+    const answer = await this.#client.patch(paths.configuration.slice(1), { body: batchText(version, deltas) });
+    if (answer.statusCode !== 200) throw new DataPlaneError("PATCH", answer.statusCode, answer.body);
+    return JSON.parse(answer.body) as BatchAnswer;
+  }
+
+  /** What the data plane holds, by key. */
+  async keys(): Promise<Readonly<Record<Kind, readonly string[]>>> {
+    const hosts = (await this.#get(paths.routes)) as readonly { readonly name: string }[];
+    const backends = (await this.#get(paths.backends)) as readonly { readonly name: string }[];
+    const servers = (await this.#get(paths.servers)) as { readonly servers: Readonly<Record<string, string>> };
+    return {
+      hosts: hosts.map((h) => h.name),
+      backends: backends.map((b) => b.name),
+      servers: Object.keys(servers.servers),
+      certificates: [...new Set(Object.values(servers.servers))],
+    };
+  }
+
+  async #get(path: string): Promise<unknown> {
+    const answer = await this.#client.get(path.slice(1));
+    if (answer.statusCode !== 200) throw new DataPlaneError(`GET ${path}`, answer.statusCode, answer.body);
+    return JSON.parse(answer.body) as unknown;
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+}
+
+/** The documents are JSON text already (certificates and servers plain text): put together without parsing them again. */
+function batchText(version: number, deltas: Deltas): string {
+  const parts = [`"version":${version}`];
+  const kind = (name: string, delta: Delta | undefined, plain: boolean) => {
+    if (delta === undefined || (delta.upsert.size === 0 && delta.remove.length === 0)) return;
+    const entries: string[] = [];
+    for (const [key, text] of delta.upsert) entries.push(`${JSON.stringify(key)}:${plain ? JSON.stringify(text) : text}`);
+    const inner: string[] = [];
+    if (entries.length > 0) inner.push(`"upsert":{${entries.join(",")}}`);
+    if (delta.remove.length > 0) inner.push(`"remove":${JSON.stringify(delta.remove)}`);
+    parts.push(`"${name}":{${inner.join(",")}}`);
+  };
+  kind("certificates", deltas.certificates, true);
+  kind("servers", deltas.servers, true);
+  kind("backends", deltas.backends, false);
+  kind("hosts", deltas.hosts, false);
+  if (deltas.general !== undefined) parts.push(`"general":${deltas.general}`);
+  return `{${parts.join(",")}}`;
+}

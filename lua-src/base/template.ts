@@ -1,0 +1,38 @@
+/** Text with nginx variables ("$name", "${name}"), taken apart once and put together per request. */
+
+/** Plain text at odd places, variable names at even ones. */
+export interface Template {
+  readonly parts: LuaTable<number, string>;
+  readonly count: number;
+}
+
+function parseTemplate(text: string): Template {
+  const parts = new LuaTable<number, string>();
+  let count = 0;
+  let at = 1;
+  while (true) {
+    const [from, to, braced, bare] = string.find(text, "%$({?)([%w_]+)}?", at);
+    if (from === undefined || to === undefined) {
+      break;
+    }
+    // "${name" without its end is plain text to nginx' users; keep it so
+    const end = braced === "" ? from + (bare as string).length : to;
+    parts.set(count + 1, string.sub(text, at, from - 1));
+    parts.set(count + 2, string.lower(bare as string));
+    count += 2;
+    at = end + 1;
+  }
+  parts.set(count + 1, string.sub(text, at));
+  return { parts, count: count + 1 };
+}
+
+/** Unknown variables are empty. */
+function expandTemplate(template: Template): string {
+  let out = template.parts.get(1)!;
+  for (const i of $range(2, template.count, 2)) {
+    out += (ngx.var.get(template.parts.get(i)!) ?? "") + template.parts.get(i + 1)!;
+  }
+  return out;
+}
+
+export { expandTemplate, parseTemplate };

@@ -1,0 +1,121 @@
+/** GET /configuration/match: what the router would do with a URL, and why. Asks the very functions that serve traffic. */
+import { backendNamed, refreshBackend } from "../balancer/peers";
+import { secureLocation } from "../features/ssl-redirect";
+import { matchPath } from "../router/path";
+import { type Resolution, resolveHost } from "../router/host";
+import type { Route } from "../router/route";
+import type { BackendDocument, MatchDocument } from "../wire";
+import { readEntry } from "./store";
+
+export interface Question {
+  readonly host: string;
+  /** Decoded path. */
+  readonly uri: string;
+  readonly scheme: string;
+}
+
+type Draft = { -readonly [K in keyof MatchDocument]: MatchDocument[K] } & { reasons: string[] };
+
+function because(draft: Draft, reason: string): void {
+  draft.reasons[draft.reasons.length] = reason;
+}
+
+/** True when the host itself answers. */
+function explainHost(draft: Draft, { host }: Resolution, question: Question): boolean {
+  const { deny, redirectTo, appRoot } = host.document;
+  if (deny !== undefined) {
+    draft.status = deny;
+    because(draft, "the host is denied");
+    return true;
+  }
+  if (redirectTo !== undefined) {
+    draft.status = redirectTo.code;
+    draft.location = `${question.scheme}://${redirectTo.host}${question.uri}`;
+    because(draft, `the host redirects to ${redirectTo.host}`);
+    return true;
+  }
+  if (appRoot !== undefined && question.uri === "/") {
+    draft.status = 302;
+    draft.location = `${question.scheme}://${question.host}${appRoot}`;
+    because(draft, "app-root");
+    return true;
+  }
+  return false;
+}
+
+function explainBackend(draft: Draft, route: Route): void {
+  const name = route.document.backend!;
+  const document = readEntry("backends", name) as BackendDocument | undefined;
+  const backend = backendNamed(name);
+  if (!backend.fresh) {
+    refreshBackend(backend);
+  }
+  draft.backend = name;
+  draft.endpoints = document?.endpoints ?? [];
+  const canaries = document?.alternativeBackends;
+  if (canaries !== undefined && canaries.length > 0) {
+    draft.canary = canaries[0];
+    because(draft, `canaries: ${table.concat(canaries as string[], ", ")}`);
+  }
+  if (backend.builtIn404) {
+    draft.status = 404;
+    because(draft, "the built-in default backend answers 404");
+  } else if (backend.peers.count === 0) {
+    draft.status = 503;
+    because(draft, document === undefined ? "the backend is unknown" : "the backend has no endpoints");
+  }
+}
+
+function explainRoute(draft: Draft, route: Route, question: Question): void {
+  draft.route = route.document;
+  because(draft, `${route.document.kind} path ${route.document.path}`);
+  if (route.foreign) {
+    because(draft, `this worker's nginx.conf lacks the profile ${route.document.profile}`);
+  }
+  if (route.status !== undefined) {
+    draft.status = route.status;
+    because(draft, "the route has a fixed answer");
+  } else if (route.slash !== undefined) {
+    draft.status = 301;
+    draft.location = route.slash;
+    because(draft, "the path is redirected to its form with a slash");
+  } else {
+    explainBackend(draft, route);
+  }
+  const redirect = route.document.features.sslRedirect;
+  if (redirect !== undefined && question.scheme === "http" && route.status === undefined && route.slash === undefined) {
+    const config = {
+      code: redirect.code,
+      cutSlash: redirect.preserveTrailingSlash !== true,
+      port: redirect.port === undefined ? "" : `:${redirect.port}`,
+    };
+    draft.status = redirect.code;
+    draft.location = secureLocation(question.host, question.uri, config);
+    because(draft, "plain http is redirected to https");
+  }
+}
+
+/** Never fails: what is not there is said in `reasons`. */
+function explain(question: Question): MatchDocument {
+  const resolution = resolveHost(question.host);
+  const draft: Draft = { how: resolution.how, reasons: [] };
+  if (resolution.how === "none") {
+    draft.status = 404;
+    because(draft, "no host of that name, and no catch-all");
+    return draft;
+  }
+  draft.host = resolution.host.document.name;
+  draft.aliasOf = resolution.aliasOf;
+  if (!explainHost(draft, resolution, question)) {
+    const route = matchPath(resolution.host, question.uri);
+    if (route === undefined) {
+      draft.status = 404;
+      because(draft, "no path of the host matches");
+    } else {
+      explainRoute(draft, route, question);
+    }
+  }
+  return draft;
+}
+
+export { explain };

@@ -1,0 +1,39 @@
+/** What nginx.conf tells the workers, written by control/apply/template-view.ts into init_by_lua. */
+import { decode } from "cjson.safe";
+
+export interface Settings {
+  /** Hash of the nginx.conf that this worker runs. */
+  readonly hash: string;
+  readonly profiles: LuaTable<string, true>;
+  /** Locations for internal redirects and subrequests, by name ("/~auth"). */
+  readonly internal: LuaTable<string, true>;
+  readonly statusPort: string;
+  readonly metrics: boolean;
+  /** The access log names $proxy_upstream_name. */
+  readonly logUpstream: boolean;
+  /** The Server header is removed by Lua, because nginx lacks the module for it. */
+  readonly clearServer: boolean;
+}
+
+const settings = {
+  hash: "",
+  profiles: new LuaTable(),
+  internal: new LuaTable(),
+  statusPort: "",
+  metrics: false,
+  logUpstream: true,
+  clearServer: false,
+} as Settings;
+
+/** Throws when the text is no JSON: nginx then refuses the configuration. */
+function loadSettings(text: string): void {
+  const [read, problem] = decode(text);
+  if (read === undefined) {
+    error(`settings in nginx.conf: ${problem}`);
+  }
+  for (const [key, value] of pairs(read as LuaTable<string, unknown>)) {
+    (settings as unknown as LuaTable<string, unknown>).set(key, value);
+  }
+}
+
+export { loadSettings, settings };

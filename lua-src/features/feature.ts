@@ -1,0 +1,37 @@
+/** What a feature's file offers, and what its steps get to see of a request. */
+import type { Backend } from "../balancer/peers";
+import type { Check } from "../configuration/check";
+import type { Route } from "../router/route";
+
+/** One request, from routing on: ngx.ctx. */
+export interface RequestState {
+  readonly route: Route;
+  /** Who serves it: the route's backend or its canary. */
+  backend: Backend | undefined;
+  /** Peers asked so far. */
+  tries: number;
+  /** Key of the peer asked last; `tried` holds all of them from the second try on. */
+  peer: string | undefined;
+  tried: LuaTable<string, true> | undefined;
+  /** Decoded URI for the upstream; differs from $uri once rewritten. */
+  uri: string;
+  rewritten: boolean;
+  /** Answer with this status inside the route's location, so that its error pages apply. */
+  exit: number | undefined;
+}
+
+/** Nothing: go on. A status ends the request; with a location it is a redirect. */
+export type Step<C> = (config: C, request: RequestState) => LuaMultiReturn<[status?: number, location?: string]>;
+
+/** `prepare` turns the document into what the steps get, once per worker and route. Steps may wait for sockets. */
+export interface Feature<D, C> {
+  readonly check: Check;
+  readonly prepare: (document: D) => C;
+  /** Before a backend is looked for (so also when there is none). */
+  readonly early?: Step<C>;
+  /** Once there is one. */
+  readonly late?: Step<C>;
+  /** header_filter: may change the answer's headers; must not wait, and what it returns is ignored. */
+  readonly header?: Step<C>;
+  readonly log?: Step<C>;
+}

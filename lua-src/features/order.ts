@@ -1,0 +1,99 @@
+/** The features that act per request, in the order in which they act: one list for all phases. */
+import { type Check, integer, object } from "../configuration/check";
+import type { FeatureDocuments } from "../wire";
+import { accessLog } from "./access-log";
+import type { Feature, RequestState, Step } from "./feature";
+import { rewrite } from "./rewrite";
+import { sslRedirect } from "./ssl-redirect";
+import { upstreamVhost } from "./upstream-vhost";
+
+interface Place {
+  readonly name: keyof FeatureDocuments;
+  readonly feature: Feature<unknown, unknown>;
+}
+
+function place<D, C>(name: keyof FeatureDocuments, feature: Feature<D, C>): Place {
+  return { name, feature: feature as unknown as Feature<unknown, unknown> };
+}
+
+/** Fixed answers, host-wide denial and app-root come before any of these: phases/server-rewrite.ts. */
+const order: readonly Place[] = [
+  // first: redirects and refusals below are not logged either
+  place("accessLog", accessLog),
+  place("upstreamVhost", upstreamVhost),
+  // the redirect to https uses the raw URI, so rewriting may come first, as it did with nginx' own rewrite
+  place("rewrite", rewrite),
+  place("sslRedirect", sslRedirect),
+];
+
+const milliseconds = integer(1, 2147483647);
+
+/** Read by the router itself: no step of their own. */
+const featureChecks: Record<string, Check> = {
+  "timeouts?": object({ "connect?": milliseconds, "send?": milliseconds, "read?": milliseconds }),
+  "retries?": object({ tries: integer(0, 1000000) }),
+};
+for (const { name, feature } of order) {
+  featureChecks[`${name}?`] = feature.check;
+}
+
+/** Function at odd places, what `prepare` made at even ones. */
+export interface Steps {
+  readonly list: LuaTable<number, unknown>;
+  readonly count: number;
+}
+
+export interface CompiledSteps {
+  readonly early: Steps | undefined;
+  readonly late: Steps | undefined;
+  readonly header: Steps | undefined;
+  readonly log: Steps | undefined;
+}
+
+type Phase = keyof CompiledSteps;
+
+function collect(phase: Phase, prepared: LuaTable<string, unknown>): Steps | undefined {
+  const list = new LuaTable<number, unknown>();
+  let count = 0;
+  for (const { name, feature } of order) {
+    const step = feature[phase];
+    const config = prepared.get(name);
+    if (step !== undefined && config !== undefined) {
+      list.set(count + 1, step);
+      list.set(count + 2, config);
+      count += 2;
+    }
+  }
+  return count === 0 ? undefined : { list, count };
+}
+
+function compileSteps(documents: FeatureDocuments): CompiledSteps {
+  const prepared = new LuaTable<string, unknown>();
+  for (const { name, feature } of order) {
+    const document = documents[name];
+    if (document !== undefined) {
+      prepared.set(name, feature.prepare(document));
+    }
+  }
+  return {
+    early: collect("early", prepared),
+    late: collect("late", prepared),
+    header: collect("header", prepared),
+    log: collect("log", prepared),
+  };
+}
+
+/** Runs until one step answers. */
+function runSteps(steps: Steps, request: RequestState): LuaMultiReturn<[number | undefined, string | undefined]> {
+  const list = steps.list;
+  for (const i of $range(1, steps.count, 2)) {
+    const step = list.get(i) as Step<unknown>;
+    const [status, location] = step(list.get(i + 1), request);
+    if (status !== undefined) {
+      return $multi(status, location);
+    }
+  }
+  return $multi(undefined, undefined);
+}
+
+export { compileSteps, featureChecks, runSteps };

@@ -1,0 +1,45 @@
+/** Answers that Lua gives itself before there is a location. They end the request. */
+import type { Host } from "../router/route";
+
+/** ngx.redirect knows 301, 302, 303, 307 and 308 only. */
+function redirectTo(location: string, status: number): void {
+  if (status > 300 && status < 309 && (status < 304 || status > 306)) {
+    ngx.redirect(location, status);
+  }
+  ngx.header.set("Location", location);
+  ngx.exit(status);
+}
+
+/** Escapes what may not stand in a URI's path; "/" and what RFC 3986 allows there stay. */
+function escapePath(path: string): string {
+  const [escaped] = string.gsub(path, "[^%w%-%._~!$&'()*+,;=:@/]", (char: string) => string.format("%%%02X", string.byte(char)));
+  return escaped;
+}
+
+/** 301 to the path with its slash, query kept. nginx makes the Location absolute, as it does for its own. */
+function answerSlash(path: string): void {
+  const query = ngx.var.get("args");
+  redirectTo(query === undefined || query === "" ? escapePath(path) : `${escapePath(path)}?${query}`, 301);
+}
+
+function redirectHost(host: string, code: number): void {
+  const uri = ngx.var.get("request_uri")!;
+  const cut = string.sub(uri, -1) === "/" ? string.sub(uri, 1, -2) : uri;
+  redirectTo(`${ngx.var.get("pass_access_scheme")}://${host}:${ngx.var.get("pass_server_port")}${cut}`, code);
+}
+
+/** Denial and redirects of a whole host, and its app root. */
+function answerHost(host: Host, uri: string): void {
+  const { deny, redirectTo: target, appRoot } = host.document;
+  if (deny !== undefined) {
+    ngx.exit(deny);
+  }
+  if (target !== undefined) {
+    redirectHost(target.host, target.code);
+  }
+  if (appRoot !== undefined && uri === "/") {
+    redirectTo(`${ngx.var.get("pass_access_scheme")}://${ngx.var.get("http_host") ?? ngx.var.get("host")}${appRoot}`, 302);
+  }
+}
+
+export { answerHost, answerSlash, escapePath, redirectTo };

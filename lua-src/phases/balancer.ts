@@ -1,0 +1,62 @@
+/** balancer_by_lua: names the peer of each try. */
+import { set_current_peer, set_more_tries, set_timeouts } from "ngx.balancer";
+import { logError } from "../base/log";
+import { currentGeneral } from "../configuration/general";
+import type { RequestState } from "../features/feature";
+
+/** tries 0 means as many as there are peers, as nginx has it for its own upstreams. */
+function allowTries(request: RequestState, count: number): void {
+  const tries = request.route.tries ?? currentGeneral().tries;
+  const more = (tries === 0 ? count : tries) - 1;
+  if (more > 0) {
+    set_more_tries(more);
+  }
+}
+
+function applyTimeouts(request: RequestState): void {
+  const { connect, send, read } = request.route.timeouts!;
+  set_timeouts(connect, send, read);
+}
+
+function rememberPeer(request: RequestState): void {
+  let tried = request.tried;
+  if (tried === undefined) {
+    tried = new LuaTable();
+    request.tried = tried;
+  }
+  tried.set(request.peer!, true);
+}
+
+function run(): void {
+  const request = ngx.ctx as RequestState;
+  const backend = request.backend;
+  if (backend === undefined) {
+    logError("no backend chosen for", ngx.var.get("uri") ?? "");
+    ngx.exit(500);
+    return;
+  }
+  const peers = backend.peers;
+  if (peers.count === 0) {
+    // they went away between routing and now
+    ngx.exit(503);
+    return;
+  }
+  if (request.tries > 0) {
+    rememberPeer(request);
+  } else {
+    allowTries(request, peers.count);
+  }
+  const place = backend.balancer.pick(peers, request);
+  request.tries += 1;
+  request.peer = peers.keys.get(place);
+  if (request.route.timeouts !== undefined) {
+    applyTimeouts(request);
+  }
+  const [ok, problem] = set_current_peer(peers.addresses.get(place)!, peers.ports.get(place)!);
+  if (ok !== true) {
+    logError("peer refused", `${request.peer}: ${problem}`);
+    ngx.exit(502);
+  }
+}
+
+export { run };

@@ -1,0 +1,18 @@
+/** rewrite_by_lua of profile locations: the request gets its real URI back. */
+import type { RequestState } from "../features/feature";
+
+function run(): void {
+  const request = ngx.ctx as Partial<RequestState>;
+  if (request.route === undefined) {
+    // an internal redirect of somebody else's making
+    ngx.exit(404);
+  }
+  ngx.req.set_uri(request.uri!, false, true);
+  if (request.exit !== undefined) {
+    ngx.exit(request.exit);
+  }
+  // After an internal redirect $request_uri is still the client's. Rewritten or redirected: nginx escapes the URI itself.
+  ngx.var.set("sluice_uri", request.rewritten === true || ngx.req.is_internal() ? "" : ngx.var.get("request_uri")!);
+}
+
+export { run };

@@ -1,0 +1,123 @@
+/** The host document for a request's host name: exact, one-label wildcard, listed patterns, catch-all. */
+import { Cache } from "../base/cache";
+import { logError } from "../base/log";
+import { currentGeneral } from "../configuration/general";
+import { readEntry } from "../configuration/store";
+import type { HostDocument } from "../wire";
+import { compileHost, type Host } from "./route";
+
+export type How = "exact" | "wildcard" | "alias" | "pattern" | "catch-all" | "none";
+
+/** What a name leads to. */
+export interface Resolution {
+  readonly host: Host;
+  readonly how: How;
+  /** The name of the document that was found first, when it is an alias. */
+  readonly aliasOf?: string;
+}
+
+const cacheSize = 8192;
+
+/** Compiled documents by their own name; `missing` where there is none. */
+const compiled = new Cache<Host>(cacheSize);
+/** Hosts by the name that a request gave. Cleared at every change of names: cheap to fill again from `compiled`. */
+const resolved = new Cache<Host>(cacheSize);
+
+const missing = compileHost({ name: "", routes: [] });
+
+function hostNamed(name: string): Host | undefined {
+  let host = compiled.get(name);
+  if (host === undefined) {
+    const document = readEntry("hosts", name) as HostDocument | undefined;
+    host = missing;
+    if (document !== undefined) {
+      const [ok, result] = pcall(compileHost, document);
+      if (ok) {
+        host = result as Host;
+      } else {
+        logError("host cannot be compiled", `${name}: ${tostring(result)}`);
+      }
+    }
+    compiled.set(name, host);
+  }
+  return host === missing ? undefined : host;
+}
+
+/** `*.rest` stands for exactly one label of letters, digits, _ and -. */
+function wildcardOf(name: string): string | undefined {
+  const [rest] = string.match(name, "^[%w_-]+(%..+)$");
+  return rest === undefined ? undefined : `*${rest}`;
+}
+
+function matchesPattern(name: string, pattern: string): boolean {
+  if (string.sub(pattern, 1, 1) === "~") {
+    const [from] = ngx.re.find(name, string.sub(pattern, 2), "ijo");
+    return from !== undefined;
+  }
+  if (string.sub(pattern, 1, 2) === "*.") {
+    return string.sub(name, -(pattern.length - 1)) === string.sub(pattern, 2) && name.length >= pattern.length;
+  }
+  return name === pattern;
+}
+
+function findByPattern(name: string): Host | undefined {
+  for (const { pattern, host } of currentGeneral().hostPatterns) {
+    if (matchesPattern(name, pattern)) {
+      return hostNamed(host);
+    }
+  }
+  return undefined;
+}
+
+function followAlias(host: Host, how: How): Resolution {
+  const target = host.document.aliasOf;
+  const aliased = target === undefined ? undefined : hostNamed(target);
+  return aliased === undefined ? { host, how } : { host: aliased, how: "alias", aliasOf: target };
+}
+
+/** Never undefined: without any catch-all document the host has no routes. */
+function resolveHost(name: string): Resolution {
+  const exact = hostNamed(name);
+  if (exact !== undefined && name !== "") {
+    return followAlias(exact, "exact");
+  }
+  const wildcard = wildcardOf(name);
+  const byWildcard = wildcard === undefined ? undefined : hostNamed(wildcard);
+  if (byWildcard !== undefined) {
+    return followAlias(byWildcard, "wildcard");
+  }
+  const byPattern = findByPattern(name);
+  if (byPattern !== undefined) {
+    return { host: byPattern, how: "pattern" };
+  }
+  const catchAll = hostNamed("");
+  return catchAll === undefined ? { host: missing, how: "none" } : { host: catchAll, how: "catch-all" };
+}
+
+/** For requests: remembers. */
+function findHost(name: string): Host {
+  let host = resolved.get(name);
+  if (host === undefined) {
+    host = resolveHost(name).host;
+    resolved.set(name, host);
+  }
+  return host;
+}
+
+function forgetHosts(names: readonly string[]): void {
+  for (const name of names) {
+    compiled.drop(name);
+  }
+  resolved.clear();
+}
+
+function forgetAllHosts(): void {
+  compiled.clear();
+  resolved.clear();
+}
+
+function forgetResolutions(): void {
+  resolved.clear();
+}
+
+export { findHost, forgetAllHosts, forgetHosts, forgetResolutions, resolveHost };
