@@ -20,6 +20,7 @@ interface Suite {
   readonly needs?: readonly string[];
 }
 
+const tsc = "node_modules/typescript/bin/tsc";
 const built = ["dist/nginx-ingress-controller.mjs", "dist/lua", "dist/nginx/nginx.conf.mustache"];
 
 const suites: readonly Suite[] = [
@@ -32,9 +33,12 @@ const suites: readonly Suite[] = [
   { name: "control", about: "the controller bundles", kind: "check", commands: [[node, "build/run.mjs", "build/control.ts"]] },
   {
     name: "types",
-    about: "types of control, build and test",
+    about: "types of both sides, of build and test",
     kind: "check",
-    commands: [[node, "node_modules/typescript/bin/tsc", "-p", "tsconfig.json"]],
+    commands: [
+      [node, tsc, "-p", "tsconfig.json"],
+      [node, tsc, "-p", "lua-src/tsconfig.json"],
+    ],
   },
   {
     name: "lint",
