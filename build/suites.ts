@@ -44,7 +44,7 @@ const suites: readonly Suite[] = [
     name: "lint",
     about: "Biome",
     kind: "check",
-    commands: [[node, "node_modules/@biomejs/biome/bin/biome", "check", "--diagnostic-level=warn"]],
+    commands: [[node, "node_modules/@biomejs/biome/bin/biome", "check", "--error-on-warnings", "--max-diagnostics=15"]],
   },
   { name: "docs", about: "generated pages are current", kind: "check", commands: [[node, "build/run.mjs", "build/docs.ts", "--check"]] },
   { name: "unit", about: "pure parts", kind: "vitest", commands: [["test/unit"]] },

@@ -1,14 +1,22 @@
 /** Vitest reporter: writes counts, failures and skips with their reasons to the file named by SLUICE_OUTCOME. */
 
 import { writeFileSync } from "node:fs";
-import type { Reporter, TestCase, TestModule } from "vitest/node";
+import type { Reporter, TestCase, TestModule, TestSuite } from "vitest/node";
 import type { Outcome } from "./outcome.ts";
+
+/** Vitest calls a test skipped when a hook before it has failed. */
+function hookFailed(test: TestCase): boolean {
+  for (let parent: TestSuite | TestModule = test.parent; ; parent = parent.parent) {
+    if (parent.errors().length > 0) return true;
+    if (parent.type === "module") return false;
+  }
+}
 
 function record(test: TestCase, outcome: Outcome): void {
   const result = test.result();
   const name = `${test.module.relativeModuleId}: ${test.fullName}`;
   if (result.state === "passed") outcome.passed++;
-  else if (result.state === "failed") {
+  else if (result.state === "failed" || hookFailed(test)) {
     outcome.failed++;
     outcome.failures.push(name);
   } else {
