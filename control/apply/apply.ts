@@ -6,7 +6,6 @@
 
 import { setTimeout as pause } from "node:timers/promises";
 import type { BatchAnswer } from "../../lua-src/wire.ts";
-import { paths } from "../../lua-src/wire.ts";
 import type { Settings } from "../catalog/settings.ts";
 import type { Finding } from "../model/finding.ts";
 import { type ConfSurroundings, confView } from "../plan/conf.ts";

@@ -2,8 +2,8 @@
 
 import { Agent } from "node:http";
 import got, { type Got, RequestError } from "got";
-import type { Kind } from "./applied.ts";
 import { type BatchAnswer, paths, type StateDocument } from "../../lua-src/wire.ts";
+import type { Kind } from "./applied.ts";
 
 /** What changed of one kind: document text by key, and keys that are gone. */
 export interface Delta {

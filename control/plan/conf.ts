@@ -38,7 +38,13 @@ export function confView(settings: Settings, profiles: readonly Profile[], aroun
     healthPath: around.healthPath,
     dictionaries: sizes,
     configurationBodyLimit: Math.max(sizes.configuration_data ?? 0, sizes.certificate_data ?? 0) + 1024 * 1024,
-    main: [...settingDirectives(settings, "main"), ...openFiles(settings)],
+    main: [
+      { name: "daemon", args: ["off"] },
+      // By their working directory our processes are told from any other nginx.
+      { name: "working_directory", args: [around.paths.runtimeDir] },
+      ...settingDirectives(settings, "main"),
+      ...openFiles(settings),
+    ],
     events: settingDirectives(settings, "events"),
     http: [...settingDirectives(settings, "http"), ...httpDirectives(settings, around)],
     server: [],

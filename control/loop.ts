@@ -1,0 +1,274 @@
+/**
+ * Batches changes and runs build → plan → apply, one at a time: idle, work at once; busy, collect; done, take all that
+ * was collected. An endpoint change takes the short path. What fails is repeated with growing pauses; the newest state wins.
+ */
+
+import type { EndpointDocument } from "../lua-src/wire.ts";
+import type { Apply } from "./apply/apply.ts";
+import type { LastGood } from "./build/accept.ts";
+import { type BuildOptions, type Built, build } from "./build/build.ts";
+import { endpointsOf } from "./build/endpoints.ts";
+import type { Backend } from "./model/backend.ts";
+import type { Finding } from "./model/finding.ts";
+import type { ObjectRef } from "./model/ids.ts";
+import type { Objects } from "./objects/objects.ts";
+import { backendText, documentsOf, type GeneralOptions, generalOf } from "./plan/documents.ts";
+import { profilesOf } from "./plan/plan.ts";
+import { profileLimit } from "./plan/profiles.ts";
+import type { Board } from "./report/board.ts";
+import type { Logger } from "./run/logger.ts";
+import type { Sink, SourceEvent } from "./source/source.ts";
+
+/** Addresses of ExternalName hosts; run/resolver.ts. */
+export interface NameLook {
+  watchNames(names: ReadonlySet<string>): void;
+  addressesOf(name: string): readonly string[] | undefined;
+}
+
+export interface LoopOptions {
+  readonly objects: Objects;
+  readonly apply: Apply;
+  readonly board: Board;
+  readonly logger: Logger;
+  readonly names: NameLook;
+  /** Read for each build: `now` moves on. */
+  readonly buildOptions: () => BuildOptions;
+  readonly general: GeneralOptions;
+}
+
+/** An object version that must be read, or an object that must be gone (version undefined). */
+export interface Wanted {
+  readonly ref: ObjectRef;
+  readonly version: string | undefined;
+}
+
+export type Waited = { readonly done: true } | { readonly done: false; readonly missing: string[] };
+
+const firstPause = 100;
+const longestPause = 10_000;
+
+export class Loop implements Sink {
+  readonly #o: LoopOptions;
+  #model = false;
+  #services = new Set<string>();
+  #names = new Set<string>();
+  #synced = false;
+  #busy = false;
+  #stopped = false;
+  #built: Built | undefined;
+  #lastGood: LastGood = new Map();
+  #pause = firstPause;
+  #wake: (() => void) | undefined;
+  #waiters = new Set<() => void>();
+  #lastError = "";
+  readonly #empty = new Map<string, Finding>();
+
+  constructor(options: LoopOptions) {
+    this.#o = options;
+  }
+
+  change(events: readonly SourceEvent[]): void {
+    const touched = this.#o.objects.change(events);
+    this.#model ||= touched.model;
+    for (const service of touched.services) this.#services.add(service);
+    this.#kick();
+  }
+
+  findings(findings: readonly Finding[]): void {
+    this.#o.board.set("source", findings);
+  }
+
+  synced(): void {
+    this.#synced = true;
+    this.#model = true;
+    this.#kick();
+  }
+
+  /** The addresses of an ExternalName host changed. */
+  nameChanged(name: string): void {
+    this.#names.add(name);
+    this.#kick();
+  }
+
+  /** nginx is gone: everything is sent again. */
+  again(): void {
+    this.#model = true;
+    this.#kick();
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#wake?.();
+  }
+
+  get status(): {
+    readonly synced: boolean;
+    readonly idle: boolean;
+    readonly lastError: string;
+    readonly hosts: number;
+    readonly backends: number;
+  } {
+    return {
+      synced: this.#synced,
+      idle: !this.#busy && !this.#pending(),
+      lastError: this.#lastError,
+      hosts: this.#built?.model.hosts.length ?? 0,
+      backends: this.#built?.model.backends.size ?? 0,
+    };
+  }
+
+  /** Resolves when these versions have been read and all that was read is applied or refused for good. */
+  async waitApplied(wanted: readonly Wanted[], timeout: number): Promise<Waited> {
+    const missing = () => wanted.filter((w) => this.#o.objects.versionOf(w.ref) !== w.version);
+    const done = () => this.#synced && !this.#busy && !this.#pending() && missing().length === 0;
+    const until = Date.now() + timeout;
+    while (!done()) {
+      const left = until - Date.now();
+      if (left <= 0 || this.#stopped) {
+        const texts = missing().map(
+          (w) => `${w.ref.kind}/${w.ref.namespace}/${w.ref.name}${w.version === undefined ? " still there" : `@${w.version}`}`,
+        );
+        return {
+          done: false,
+          missing: texts.length > 0 ? texts : [`not applied yet${this.#lastError === "" ? "" : `: ${this.#lastError}`}`],
+        };
+      }
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(finish, left);
+        const waiters = this.#waiters;
+        function finish(): void {
+          clearTimeout(timer);
+          waiters.delete(finish);
+          resolve();
+        }
+        waiters.add(finish);
+      });
+    }
+    return { done: true };
+  }
+
+  #pending(): boolean {
+    return this.#model || this.#services.size > 0 || this.#names.size > 0;
+  }
+
+  #kick(): void {
+    this.#wake?.();
+    if (this.#busy || this.#stopped || !this.#synced) {
+      return;
+    }
+    if (!this.#pending()) {
+      this.#tellWaiters();
+      return;
+    }
+    this.#busy = true;
+    setImmediate(() => void this.#work());
+  }
+
+  async #work(): Promise<void> {
+    while (this.#pending() && !this.#stopped) {
+      const model = this.#model || this.#built === undefined;
+      const services = this.#services;
+      const changedNames = this.#names;
+      this.#model = false;
+      this.#services = new Set();
+      this.#names = new Set();
+      try {
+        if (model) await this.#full();
+        else await this.#endpoints(services, changedNames);
+        this.#pause = firstPause;
+        this.#lastError = "";
+      } catch (error) {
+        this.#model = true;
+        await this.#backOff(error as Error);
+      }
+    }
+    this.#busy = false;
+    this.#tellWaiters();
+  }
+
+  async #backOff(error: Error): Promise<void> {
+    this.#lastError = error.message;
+    this.#o.logger.error("cannot apply; the last applied state stays in force", { error: error.message, retryMs: this.#pause });
+    const ms = this.#pause * (1 + Math.random() / 2);
+    this.#pause = Math.min(longestPause, this.#pause * 2);
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.#wake = () => {
+        if (!this.#stopped) return;
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+    this.#wake = undefined;
+  }
+
+  #tellWaiters(): void {
+    for (const waiter of [...this.#waiters]) waiter();
+  }
+
+  async #full(): Promise<void> {
+    const { objects, apply, board, general, names } = this.#o;
+    const built = build(objects, this.#lastGood, this.#o.buildOptions());
+    this.#built = built;
+    this.#lastGood = built.lastGood;
+    objects.setReferences(built.references);
+    names.watchNames(new Set([...built.model.backends.values()].flatMap((b) => (b.endpoints.kind === "dns" ? [b.endpoints.host] : []))));
+    this.#empty.clear();
+    const documents = documentsOf(built.model, generalOf(built.settings.values, general), (b) => this.#endpointsOf(b));
+    const profiles = profilesOf(built.model);
+    board.set("objects", [...built.model.findings, ...this.#limits(profiles.size)]);
+    board.set("endpoints", [...this.#empty.values()]);
+    const refused = await apply.apply({ documents, profiles }, built.settings.values);
+    board.set("apply", refused);
+  }
+
+  #limits(profiles: number): Finding[] {
+    if (profiles <= profileLimit) return [];
+    const about = { kind: "ConfigMap", namespace: "", name: "nginx.conf" };
+    return [{ code: "profile-limit", about, at: "", text: `there are ${profiles} distinct profiles` }];
+  }
+
+  async #endpoints(services: ReadonlySet<string>, changedNames: ReadonlySet<string>): Promise<void> {
+    const texts = new Map<string, string>();
+    for (const backend of this.#built?.model.backends.values() ?? []) {
+      const source = backend.endpoints;
+      const touched =
+        (source.kind === "slices" && services.has(`${source.namespace}/${source.service}`)) ||
+        (source.kind === "dns" && changedNames.has(source.host));
+      if (touched) texts.set(backend.id, backendText(backend, this.#endpointsOf(backend)));
+    }
+    if (texts.size === 0) return;
+    this.#o.board.set("endpoints", [...this.#empty.values()]);
+    await this.#o.apply.applyBackends(texts);
+  }
+
+  /** Also notes whether the backend has none, for the findings. */
+  #endpointsOf(backend: Backend): readonly EndpointDocument[] {
+    const endpoints = this.#lookUp(backend);
+    const finding = endpoints.length > 0 ? undefined : this.#whyEmpty(backend);
+    if (finding === undefined) this.#empty.delete(backend.id);
+    else this.#empty.set(backend.id, finding);
+    return endpoints;
+  }
+
+  #lookUp(backend: Backend): readonly EndpointDocument[] {
+    const source = backend.endpoints;
+    if (source.kind === "fixed") return source.endpoints;
+    if (source.kind === "slices") return endpointsOf(this.#o.objects.slices(source.namespace, source.service), source.port);
+    if (source.kind === "dns") {
+      return (this.#o.names.addressesOf(source.host) ?? []).map((address) => ({ address, port: String(source.port) }));
+    }
+    return [];
+  }
+
+  #whyEmpty(backend: Backend): Finding | undefined {
+    const { source, endpoints } = backend;
+    if (source === undefined || endpoints.kind === "none") return undefined;
+    if (endpoints.kind !== "dns") {
+      return { code: "endpoints-missing", about: source, at: `port ${backend.document.port}`, text: "it has no ready endpoint" };
+    }
+    // undefined: the first look-up is still on its way.
+    if (this.#o.names.addressesOf(endpoints.host) === undefined) return undefined;
+    return { code: "external-name-unresolved", about: source, at: "spec.externalName", text: `"${endpoints.host}" has no address` };
+  }
+}

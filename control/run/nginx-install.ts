@@ -1,0 +1,113 @@
+/** Which nginx this machine has: the binary, its version, the modules it can load. */
+
+import { spawnSync } from "node:child_process";
+import { accessSync, constants, existsSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import type { NginxFeatures } from "../plan/conf-view.ts";
+
+export interface NginxInstall {
+  readonly binary: string;
+  /** "1.22.1" */
+  readonly version: string;
+  readonly openresty: boolean;
+  /** Full paths in load order. */
+  readonly modules: readonly string[];
+  readonly features: NginxFeatures;
+}
+
+const usual = [
+  "/usr/sbin/nginx",
+  "/usr/local/openresty/nginx/sbin/nginx",
+  "/usr/bin/openresty",
+  "/usr/bin/nginx",
+  "/usr/local/nginx/sbin/nginx",
+];
+
+/** In the order in which nginx wants them; those that are not there are left out. */
+const wanted = [
+  "ndk_http_module.so",
+  "ngx_http_lua_module.so",
+  "ngx_http_headers_more_filter_module.so",
+  "ngx_http_brotli_filter_module.so",
+  "ngx_http_brotli_static_module.so",
+  "ngx_http_geoip2_module.so",
+  "ngx_http_modsecurity_module.so",
+  "ngx_otel_module.so",
+  "ngx_stream_module.so",
+];
+
+/** Modules that are loaded only when a setting asks for them; their presence alone costs memory or start-up time. */
+const onDemand = new Set([
+  "ngx_http_brotli_filter_module.so",
+  "ngx_http_brotli_static_module.so",
+  "ngx_http_geoip2_module.so",
+  "ngx_http_modsecurity_module.so",
+  "ngx_otel_module.so",
+  "ngx_stream_module.so",
+]);
+
+/** A sentence for the log when this machine has no usable nginx. */
+export class NoNginx extends Error {}
+
+export function findNginx(binary: string, moduleFolders: readonly string[]): NginxInstall {
+  const path = binary === "" ? search() : binary;
+  if (path === undefined)
+    throw new NoNginx("no nginx found: install nginx and libnginx-mod-http-lua, or name the binary with --nginx-binary");
+  const text = versionText(path);
+  const version = /nginx version: \w+\/(\d+\.\d+\.\d+)/.exec(text)?.[1];
+  if (version === undefined) throw new NoNginx(`${path} does not tell its version`);
+  const openresty = /nginx version: openresty\//.test(text) || text.includes("lua-nginx-module") || text.includes("ngx_lua-");
+  const folders = moduleFolders.length > 0 ? moduleFolders : defaultFolders(text);
+  const found = wanted.flatMap((name) => folders.map((f) => join(f, name)).find((f) => existsSync(f)) ?? []);
+  const modules = found.filter((f) => !onDemand.has(f.slice(f.lastIndexOf("/") + 1)));
+  if (!openresty && !modules.some((m) => m.endsWith("ngx_http_lua_module.so"))) {
+    throw new NoNginx(`${path} has no Lua module in ${folders.join(", ")}: install libnginx-mod-http-lua and lua-resty-core`);
+  }
+  return {
+    binary: path,
+    version,
+    openresty,
+    modules,
+    features: {
+      http2Directive: atLeast(version, "1.25.1"),
+      headersMore: openresty || modules.some((m) => m.endsWith("ngx_http_headers_more_filter_module.so")),
+      stream: false,
+    },
+  };
+}
+
+function search(): string | undefined {
+  const onPath = (process.env.PATH ?? "").split(delimiter).flatMap((d) => (d === "" ? [] : [join(d, "nginx"), join(d, "openresty")]));
+  return [...onPath, ...usual].find(executable);
+}
+
+function executable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function versionText(path: string): string {
+  // The version goes to standard error; no shell, which the image does not have.
+  const result = spawnSync(path, ["-V"], { encoding: "utf8", timeout: 10_000 });
+  if (result.error !== undefined) throw new NoNginx(`${path} -V fails: ${result.error.message}`);
+  return `${result.stdout}${result.stderr}`;
+}
+
+function defaultFolders(text: string): string[] {
+  const built = /--modules-path=(\S+)/.exec(text)?.[1];
+  return [...(built === undefined ? [] : [built]), "/usr/lib/nginx/modules", "/usr/local/openresty/nginx/modules"];
+}
+
+export function atLeast(version: string, wanted: string): boolean {
+  const a = version.split(".").map(Number);
+  const b = wanted.split(".").map(Number);
+  for (let i = 0; i < 3; i++) {
+    const d = (a[i] ?? 0) - (b[i] ?? 0);
+    if (d !== 0) return d > 0;
+  }
+  return true;
+}
