@@ -3,12 +3,13 @@
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
+  /** Resolves after ms, or at once (still resolving) when the signal aborts. */
+  pause(ms: number, signal: AbortSignal): Promise<void>;
 }
 
-export const systemClock: Clock = { now: () => Date.now() };
+export const systemClock: Clock = { now: () => Date.now(), pause };
 
-/** Resolves after ms, or at once (still resolving) when the signal aborts. */
-export function pause(ms: number, signal: AbortSignal): Promise<void> {
+function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) {
       resolve();
