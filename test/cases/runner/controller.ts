@@ -56,6 +56,11 @@ async function healthy(): Promise<boolean> {
   }
 }
 
+function lastLines(output: string): string {
+  const lines = output.split("\n").filter((line) => line.trim() !== "" && !/^\s+at /.test(line));
+  return lines.slice(-6).join(" | ");
+}
+
 function launch(options: ControllerOptions): ControllerProcess {
   const ended = new AbortController();
   // A group of its own, so that an nginx left behind by a crash can be ended with it.
@@ -87,7 +92,7 @@ function launch(options: ControllerOptions): ControllerProcess {
   };
   return {
     ended: ended.signal,
-    tail: () => output.trim().split("\n").slice(-6).join(" | "),
+    tail: () => lastLines(output),
     stop: async () => {
       if (!ended.signal.aborted) {
         child.kill("SIGTERM");

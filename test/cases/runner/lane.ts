@@ -67,6 +67,8 @@ async function runOne(lane: Lane, one: Case): Promise<Result> {
     const { texts } = makeMaterials(one.files, lane.ca, lane.pool);
     const flags = one.needs.includes("admission") ? lane.admissionFlags : [];
     const problems = await runCase(one, { world: lane.world, fixtures: lane.fixtures, texts, flags });
+    const last = problems.length === 0 ? undefined : lane.world.obituary();
+    if (last !== undefined) return { outcome: "failed", durationMs: took(), problems: [...problems, `the controller ended: ${last}`] };
     return problems.length === 0 ? { outcome: "passed", durationMs: took() } : { outcome: "failed", durationMs: took(), problems };
   } catch (error) {
     if (error instanceof NoHashProgram) return { outcome: "skipped", durationMs: took(), reason: error.message };

@@ -51,8 +51,7 @@ async function runAll(cases: readonly Case[], options: Options, reporter: Report
   if (options.keep) console.log(`\nkept: ${folder}`);
 }
 
-async function main(): Promise<number> {
-  const options = parseOptions(process.argv.slice(2));
+async function main(options: Options): Promise<number> {
   const ids = listIds(SUITE);
   const expected = parseExpected(readExpected(), ids);
   const cases = selectCases(options);
@@ -68,10 +67,17 @@ async function start(): Promise<void> {
   const [mode, settings = ""] = process.argv.slice(2);
   if (mode === "--as-fixtures") return serveFixtures();
   if (mode === "--as-lane") return serveLane(JSON.parse(settings) as LaneOptions);
+  let options: Options;
   try {
-    process.exitCode = await main();
+    options = parseOptions(process.argv.slice(2));
   } catch (error) {
     console.error(`${(error as Error).message}\n${USAGE}`);
+    process.exit(2);
+  }
+  try {
+    process.exitCode = await main(options);
+  } catch (error) {
+    console.error((error as Error).message);
     process.exit(2);
   }
 }

@@ -15,6 +15,8 @@ export interface World {
    */
   put(objects: readonly KubeObject[], fresh: boolean): Promise<void>;
   readonly proxy: ProxyAddress;
+  /** The last words of a controller that ended by itself; undefined while it runs. */
+  obituary(): string | undefined;
   readonly accessLog: string;
   /** Ends the controller; the next `put` starts another. */
   stop(): Promise<void>;

@@ -29,7 +29,7 @@ export interface SenderOptions {
   readonly clientCert: { readonly cert: string; readonly key: string } | undefined;
 }
 
-const REPLY_MS = 30_000;
+const REPLY_MS = 15_000;
 type Extra = readonly (readonly [string, string])[];
 
 interface Line {
