@@ -38,11 +38,13 @@ function typeScriptFiles(dir: string): string[] {
 /** Compiles all files below the given folders; module names are relative to rootDir. Throws with all diagnostics. */
 export function compileLua(rootDir: string, folders: readonly string[], outDir: string): Map<string, string> {
   const files = new Map<string, string>();
-  const program = ts.createProgram(folders.flatMap(typeScriptFiles), { ...options, rootDir, outDir });
+  const program = ts.createProgram(folders.flatMap(typeScriptFiles), { ...options, rootDir, outDir } as ts.CompilerOptions);
   const { diagnostics } = new tstl.Transpiler().emit({ program, writeFile: (name, text) => files.set(relative(outDir, name), text) });
   const all = [...ts.getPreEmitDiagnostics(program), ...diagnostics];
   if (all.length > 0) {
-    throw new Error(ts.formatDiagnostics([...all], { getCanonicalFileName: (name) => name, getCurrentDirectory: () => root, getNewLine: () => "\n" }));
+    throw new Error(
+      ts.formatDiagnostics([...all], { getCanonicalFileName: (name) => name, getCurrentDirectory: () => root, getNewLine: () => "\n" }),
+    );
   }
   rmSync(outDir, { recursive: true, force: true });
   for (const [name, text] of files) {

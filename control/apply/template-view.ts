@@ -60,9 +60,9 @@ export function templateView(view: ConfView, hash: string): object {
 
 /** What init_by_lua hands to the workers; lua-src/configuration/settings.ts reads it. */
 function workerSettings(view: ConfView, hash: string): object {
-  const profiles: Record<string, true> = { h: true };
+  const profiles: Record<string, object> = { h: {} };
   for (const profile of view.profiles) {
-    profiles[profile.id] = true;
+    profiles[profile.id] = redirectSettings(profile.directives);
   }
   const internal: Record<string, true> = {};
   for (const location of view.internal) {
@@ -76,6 +76,17 @@ function workerSettings(view: ConfView, hash: string): object {
     metrics: view.metrics,
     logUpstream: /\$\{?proxy_upstream_name\b/.test(view.accessLog.target === undefined ? "" : view.accessLog.format),
     clearServer: clearServerLines(view).byLua,
+    redirects: redirectSettings(view.http),
+  };
+}
+
+/** nginx makes redirects of its own absolute; Lua does the same for those that it sends. */
+function redirectSettings(directives: readonly Directive[]): { readonly relative?: boolean; readonly port?: boolean } {
+  const last = (name: string) => directives.findLast((directive) => directive.name === name)?.args[0];
+  const [absolute, port] = [last("absolute_redirect"), last("port_in_redirect")];
+  return {
+    ...(absolute === undefined ? {} : { relative: absolute === "off" }),
+    ...(port === undefined ? {} : { port: port === "on" }),
   };
 }
 

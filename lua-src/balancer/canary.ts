@@ -37,7 +37,7 @@ function headerVariable(name: string): string | undefined {
 }
 
 function shapingOf({ trafficShapingPolicy: policy }: BackendDocument): Shaping {
-  const total = policy.weightTotal > 100 ? policy.weightTotal : 100;
+  const total = math.max(policy.weightTotal, 100);
   return {
     header: headerVariable(policy.header),
     headerValue: filled(policy.headerValue),
@@ -48,7 +48,11 @@ function shapingOf({ trafficShapingPolicy: policy }: BackendDocument): Shaping {
 }
 
 /** undefined without alternatives. A known one keeps its due; a new one starts at a random phase, so that workers do not move in step. */
-function alternativesOf(document: BackendDocument, before: Alternatives | undefined, named: (name: string) => Backend): Alternatives | undefined {
+function alternativesOf(
+  document: BackendDocument,
+  before: Alternatives | undefined,
+  named: (name: string) => Backend,
+): Alternatives | undefined {
   const list = new LuaTable<number, Alternative>();
   let count = 0;
   for (const name of document.alternativeBackends ?? []) {

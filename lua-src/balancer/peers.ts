@@ -66,7 +66,16 @@ function readPeers(document: BackendDocument): Peers {
 function backendNamed(name: string): Backend {
   let backend: Backend | undefined = registry.get(name);
   if (backend === undefined) {
-    backend = { name, fresh: false, exists: false, builtIn404: false, peers: nobody, balancer: balancerFor(undefined, undefined), alternatives: undefined, shaping: undefined };
+    backend = {
+      name,
+      fresh: false,
+      exists: false,
+      builtIn404: false,
+      peers: nobody,
+      balancer: balancerFor(undefined, undefined),
+      alternatives: undefined,
+      shaping: undefined,
+    };
     registry.set(name, backend);
   }
   return backend;

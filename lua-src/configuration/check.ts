@@ -14,14 +14,16 @@ function ofType(name: string): Check {
 const text = ofType("string");
 const number = ofType("number");
 const flag = ofType("boolean");
-const textOrNumber: Check = (value, at) => (type(value) === "string" || type(value) === "number" ? undefined : `${at}: string or number expected`);
+const textOrNumber: Check = (value, at) =>
+  type(value) === "string" || type(value) === "number" ? undefined : `${at}: string or number expected`;
 
 function oneOf(...allowed: readonly string[]): Check {
   const known = new LuaTable<string, true>();
   for (const word of allowed) {
     known.set(word, true);
   }
-  return (value, at) => (type(value) === "string" && known.get(value as string) === true ? undefined : `${at}: unknown value ${tostring(value)}`);
+  return (value, at) =>
+    type(value) === "string" && known.get(value as string) === true ? undefined : `${at}: unknown value ${tostring(value)}`;
 }
 
 function integer(least: number, most: number): Check {
@@ -100,5 +102,5 @@ function object(fields: Record<string, Check>): Check {
   };
 }
 
-export { flag, integer, isTable, list, number, object, oneOf, record, text, textOrNumber };
 export type { Check };
+export { flag, integer, isTable, list, number, object, oneOf, record, text, textOrNumber };

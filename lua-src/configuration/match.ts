@@ -1,8 +1,8 @@
 /** GET /configuration/match: what the router would do with a URL, and why. Asks the very functions that serve traffic. */
 import { backendNamed, refreshBackend } from "../balancer/peers";
 import { secureLocation } from "../features/ssl-redirect";
-import { matchPath } from "../router/path";
 import { type Resolution, resolveHost } from "../router/host";
+import { matchPath } from "../router/path";
 import type { Route } from "../router/route";
 import type { BackendDocument, MatchDocument } from "../wire";
 import { readEntry } from "./store";

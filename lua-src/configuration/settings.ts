@@ -4,7 +4,8 @@ import { decode } from "cjson.safe";
 export interface Settings {
   /** Hash of the nginx.conf that this worker runs. */
   readonly hash: string;
-  readonly profiles: LuaTable<string, true>;
+  /** Profiles in that file by id, with the redirect settings of their own. */
+  readonly profiles: LuaTable<string, RedirectSettings>;
   /** Locations for internal redirects and subrequests, by name ("/~auth"). */
   readonly internal: LuaTable<string, true>;
   readonly statusPort: string;
@@ -13,6 +14,13 @@ export interface Settings {
   readonly logUpstream: boolean;
   /** The Server header is removed by Lua, because nginx lacks the module for it. */
   readonly clearServer: boolean;
+  readonly redirects: RedirectSettings;
+}
+
+/** absolute_redirect and port_in_redirect, for redirects to a path. Absent: as for the whole server. */
+export interface RedirectSettings {
+  readonly relative?: boolean;
+  readonly port?: boolean;
 }
 
 const settings = {
@@ -23,6 +31,7 @@ const settings = {
   metrics: false,
   logUpstream: true,
   clearServer: false,
+  redirects: {},
 } as Settings;
 
 /** Throws when the text is no JSON: nginx then refuses the configuration. */

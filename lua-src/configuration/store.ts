@@ -122,7 +122,12 @@ interface Transaction {
   readonly delta: LuaTable<string, number>;
 }
 
-function write(tx: Transaction, dictionary: SharedDict, key: string, value: string | number | undefined): LuaMultiReturn<[boolean, string | undefined]> {
+function write(
+  tx: Transaction,
+  dictionary: SharedDict,
+  key: string,
+  value: string | number | undefined,
+): LuaMultiReturn<[boolean, string | undefined]> {
   const [before] = dictionary.get(key);
   if (before === value) {
     return $multi(false, undefined);

@@ -16,6 +16,8 @@ export interface RequestState {
   /** Decoded URI for the upstream; differs from $uri once rewritten. */
   uri: string;
   rewritten: boolean;
+  /** The upstream gets the request URI byte for byte; for locations with hooks. */
+  raw: boolean;
   /** Answer with this status inside the route's location, so that its error pages apply. */
   exit: number | undefined;
 }

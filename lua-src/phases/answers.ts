@@ -1,5 +1,6 @@
 /** Answers that Lua gives itself before there is a location. They end the request. */
-import type { Host } from "../router/route";
+import { type RedirectSettings, settings } from "../configuration/settings";
+import type { Host, Route } from "../router/route";
 
 /** ngx.redirect knows 301, 302, 303, 307 and 308 only. */
 function redirectTo(location: string, status: number): void {
@@ -16,10 +17,29 @@ function escapePath(path: string): string {
   return escaped;
 }
 
-/** 301 to the path with its slash, query kept. nginx makes the Location absolute, as it does for its own. */
-function answerSlash(path: string): void {
+function portSuffix(scheme: string): string {
+  const port = ngx.var.get("server_port")!;
+  const usual = scheme === "https" ? "443" : "80";
+  return port === usual ? "" : `:${port}`;
+}
+
+/** Puts scheme and host before a path, unless the settings of the route say to leave it relative. Complete URLs stay. */
+function absolute(location: string, route: Route): string {
+  const profile = route.document.profile;
+  const own: RedirectSettings = (profile === undefined ? undefined : settings.profiles.get(profile)) ?? {};
+  if (string.byte(location, 1) !== 47 || (own.relative ?? settings.redirects.relative) === true) {
+    return location;
+  }
+  const scheme = ngx.var.get("scheme")!;
+  const port = (own.port ?? settings.redirects.port) === false ? "" : portSuffix(scheme);
+  return `${scheme}://${ngx.var.get("host")}${port}${location}`;
+}
+
+/** 301 to the path with its slash, query kept. */
+function answerSlash(path: string, route: Route): void {
   const query = ngx.var.get("args");
-  redirectTo(query === undefined || query === "" ? escapePath(path) : `${escapePath(path)}?${query}`, 301);
+  const location = query === undefined || query === "" ? escapePath(path) : `${escapePath(path)}?${query}`;
+  redirectTo(absolute(location, route), 301);
 }
 
 function redirectHost(host: string, code: number): void {
@@ -42,4 +62,4 @@ function answerHost(host: Host, uri: string): void {
   }
 }
 
-export { answerHost, answerSlash, escapePath, redirectTo };
+export { absolute, answerHost, answerSlash, escapePath, redirectTo };

@@ -1,7 +1,8 @@
 /** header_filter_by_lua. */
+
+import { settings } from "../configuration/settings";
 import type { RequestState } from "../features/feature";
 import { runSteps } from "../features/order";
-import { settings } from "../configuration/settings";
 
 function clearServer(): void {
   ngx.header.set("Server", undefined);

@@ -11,8 +11,8 @@ function run(): void {
   if (request.exit !== undefined) {
     ngx.exit(request.exit);
   }
-  // After an internal redirect $request_uri is still the client's. Rewritten or redirected: nginx escapes the URI itself.
-  ngx.var.set("sluice_uri", request.rewritten === true || ngx.req.is_internal() ? "" : ngx.var.get("request_uri")!);
+  // empty: nginx escapes the URI itself
+  ngx.var.set("sluice_uri", request.raw === true ? ngx.var.get("request_uri")! : "");
 }
 
 export { run };

@@ -14,7 +14,7 @@ import { runSteps } from "../features/order";
 import { findHost } from "../router/host";
 import { matchPath } from "../router/path";
 import type { Host, Route } from "../router/route";
-import { answerHost, answerSlash, redirectTo } from "./answers";
+import { absolute, answerHost, answerSlash, redirectTo } from "./answers";
 
 const tilde = string.byte("~");
 
@@ -29,18 +29,25 @@ function isOwnLocation(uri: string): boolean {
   return true;
 }
 
-/** The location's hook puts the URI back. Binary, because a decoded URI may hold control bytes. */
-function enter(location: string): void {
-  ngx.req.set_uri(location, false, true);
+/** Binary, because a decoded URI may hold control bytes. */
+function setUri(uri: string): void {
+  ngx.req.set_uri(uri, false, true);
+}
+
+/** The location's hook puts the URI back. After an internal redirect $request_uri is still the client's, so useless. */
+function enter(request: RequestState, location: string): void {
+  // asked now: set_uri marks the request as internal
+  request.raw = !request.rewritten && !ngx.req.is_internal();
+  setUri(location);
 }
 
 /** Errors are answered inside the profile's location where there is one: its error pages apply there. */
 function answer(request: RequestState, status: number, location: string | undefined): void {
   if (location !== undefined) {
-    redirectTo(location, status);
+    redirectTo(absolute(location, request.route), status);
   }
   const route = request.route;
-  if (route.location === undefined || route.foreign) {
+  if (route.location === undefined) {
     ngx.exit(status);
   }
   request.exit = status;
@@ -105,23 +112,22 @@ function serve(request: RequestState, route: Route): void {
   }
 }
 
-/** This worker runs an older nginx.conf, without the route's profile: the client's next connection finds a newer one. */
+/** This worker runs an older nginx.conf, without the route's profile: 503 and close, the next connection finds a newer one. */
 function refuseForeign(route: Route): void {
   logError("profile is not in this worker's nginx.conf", route.location!);
-  ngx.header.set("Connection", "close");
-  ngx.exit(503);
+  setUri("/~foreign");
 }
 
 function enterLocation(request: RequestState, route: Route, asked: string): void {
   if (route.location !== undefined) {
-    enter(route.location);
+    enter(request, route.location);
     return;
   }
   const uri = request.uri;
   if (string.byte(uri, 2) === tilde || string.byte(uri, 1) !== 47) {
-    enter("/~h");
+    enter(request, "/~h");
   } else if (uri !== asked) {
-    ngx.req.set_uri(uri, false, true);
+    setUri(uri);
   }
 }
 
@@ -134,6 +140,7 @@ function follow(route: Route, uri: string): void {
   }
   if (route.foreign) {
     refuseForeign(route);
+    return;
   }
   const request: RequestState = {
     route,
@@ -143,13 +150,14 @@ function follow(route: Route, uri: string): void {
     tried: undefined,
     uri,
     rewritten: false,
+    raw: false,
     exit: undefined,
   };
   ngx.ctx = request;
   if (route.status !== undefined) {
     answer(request, route.status, undefined);
   } else if (route.slash !== undefined) {
-    answerSlash(route.slash);
+    answerSlash(route.slash, route);
   } else {
     serve(request, route);
   }
@@ -183,7 +191,7 @@ function mayReadStatus(): boolean {
 function answerOwnPath(uri: string): boolean {
   if (uri === currentGeneral().healthPath) {
     ngx.var.set("sluice_nolog", "1");
-    enter("/~health");
+    setUri("/~health");
     return true;
   }
   if (uri === "/nginx_status") {
@@ -191,7 +199,7 @@ function answerOwnPath(uri: string): boolean {
     if (!mayReadStatus()) {
       ngx.exit(403);
     }
-    enter("/~status");
+    setUri("/~status");
     return true;
   }
   return false;

@@ -76,7 +76,10 @@ function compileRoute(document: RouteDocument): Route {
     header: steps.header,
     log: steps.log,
     tries: features.retries?.tries,
-    timeouts: timeouts === undefined ? undefined : { connect: seconds(timeouts.connect), send: seconds(timeouts.send), read: seconds(timeouts.read) },
+    timeouts:
+      timeouts === undefined
+        ? undefined
+        : { connect: seconds(timeouts.connect), send: seconds(timeouts.send), read: seconds(timeouts.read) },
     pattern: document.kind === "regex" ? routePattern(document.path) : undefined,
     start: document.kind === "iprefix" ? string.lower(document.path) : undefined,
   };
@@ -120,5 +123,5 @@ function compileHost(document: HostDocument): Host {
   };
 }
 
-export { compileHost, routePattern };
 export type { RequestState };
+export { compileHost, routePattern };

@@ -75,7 +75,12 @@ function normalName(name: string): string {
 
 function resolve(name: string): Certificate {
   const [rest] = string.match(name, "^[^.]+(%..+)$");
-  return certificateForServer(name) ?? (rest === undefined ? undefined : certificateForServer(`*${rest}`)) ?? certificateForServer(names.defaultCertificate) ?? none;
+  return (
+    certificateForServer(name) ??
+    (rest === undefined ? undefined : certificateForServer(`*${rest}`)) ??
+    certificateForServer(names.defaultCertificate) ??
+    none
+  );
 }
 
 function certificateFor(serverName: string | undefined): Certificate {

@@ -46,7 +46,11 @@ interface NgxRequestApi {
 
 /** @noSelf */
 interface NgxRegexApi {
-  match(subject: string, regex: string, options: string): LuaMultiReturn<[LuaTable<number, string | false> | undefined, string | undefined]>;
+  match(
+    subject: string,
+    regex: string,
+    options: string,
+  ): LuaMultiReturn<[LuaTable<number, string | false> | undefined, string | undefined]>;
   find(subject: string, regex: string, options: string): LuaMultiReturn<[number | undefined, number | undefined, string | undefined]>;
 }
 

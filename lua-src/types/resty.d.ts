@@ -10,7 +10,11 @@ declare module "cjson.safe" {
 declare module "ngx.balancer" {
   export function set_current_peer(address: string, port: number): LuaMultiReturn<[boolean | undefined, string | undefined]>;
   export function set_more_tries(count: number): LuaMultiReturn<[boolean | undefined, string | undefined]>;
-  export function set_timeouts(connect: number | undefined, send: number | undefined, read: number | undefined): LuaMultiReturn<[boolean | undefined, string | undefined]>;
+  export function set_timeouts(
+    connect: number | undefined,
+    send: number | undefined,
+    read: number | undefined,
+  ): LuaMultiReturn<[boolean | undefined, string | undefined]>;
   export function get_last_failure(): LuaMultiReturn<[string | undefined, number | undefined]>;
 }
 

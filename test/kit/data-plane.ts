@@ -3,7 +3,7 @@ import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import http from "node:http";
 import type { AddressInfo } from "node:net";
-import { createServer } from "node:net";
+import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { renderConf } from "../../control/apply/render.ts";
@@ -41,7 +41,9 @@ export function request(options: http.RequestOptions, body?: string | Buffer): P
     const sent = http.request({ agent: false, ...options }, (answer) => {
       const parts: Buffer[] = [];
       answer.on("data", (part: Buffer) => parts.push(part));
-      answer.on("end", () => resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body: Buffer.concat(parts).toString("latin1") }));
+      answer.on("end", () =>
+        resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body: Buffer.concat(parts).toString("latin1") }),
+      );
       answer.on("error", reject);
     });
     sent.on("error", reject);
@@ -50,14 +52,27 @@ export function request(options: http.RequestOptions, body?: string | Buffer): P
 }
 
 /** Key and self-signed certificate for the names, in PEM. */
-export function makeCertificate(dir: string, name: string, kind: "rsa" | "ec" = "ec"): { cert: string; key: string; certFile: string; keyFile: string } {
+export function makeCertificate(
+  dir: string,
+  name: string,
+  kind: "rsa" | "ec" = "ec",
+): { cert: string; key: string; certFile: string; keyFile: string } {
   const base = join(dir, `${name.replace("*", "star")}-${kind}`);
   const keyArgs = kind === "ec" ? ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"] : ["-newkey", "rsa:2048"];
   const files = ["-keyout", `${base}.key`, "-out", `${base}.crt`];
-  execFileSync("openssl", ["req", "-x509", ...keyArgs, "-nodes", "-days", "30", "-subj", `/CN=${name}`, "-addext", `subjectAltName=DNS:${name}`, ...files], {
-    stdio: "pipe",
-  });
-  return { cert: readFileSync(`${base}.crt`, "utf8"), key: readFileSync(`${base}.key`, "utf8"), certFile: `${base}.crt`, keyFile: `${base}.key` };
+  execFileSync(
+    "openssl",
+    ["req", "-x509", ...keyArgs, "-nodes", "-days", "30", "-subj", `/CN=${name}`, "-addext", `subjectAltName=DNS:${name}`, ...files],
+    {
+      stdio: "pipe",
+    },
+  );
+  return {
+    cert: readFileSync(`${base}.crt`, "utf8"),
+    key: readFileSync(`${base}.key`, "utf8"),
+    certFile: `${base}.crt`,
+    keyFile: `${base}.key`,
+  };
 }
 
 export class DataPlane {
@@ -148,6 +163,25 @@ export class DataPlane {
     return request({ host: "127.0.0.1", port: this.ports.http, path, ...options, headers: { host, ...(options.headers as object) } }, body);
   }
 
+  /** Sends bytes, then `more` once something has come back; resolves at the end of the connection or when `until` was seen. */
+  raw(port: number, text: string, more?: string, until?: string): Promise<string> {
+    return new Promise((resolve, reject) => {
+      let seen = "";
+      let sent = false;
+      const socket = connect(port, "127.0.0.1", () => socket.write(text));
+      socket.on("data", (part) => {
+        seen += part.toString("latin1");
+        if (more !== undefined && !sent) {
+          sent = true;
+          socket.write(more);
+        }
+        if (until !== undefined && seen.endsWith(until)) socket.end();
+      });
+      socket.on("close", () => resolve(seen));
+      socket.on("error", reject);
+    });
+  }
+
   pid(): number {
     return this.child.pid!;
   }
@@ -158,7 +192,7 @@ export class DataPlane {
       this.child.kill("SIGTERM");
       await gone;
     }
-    rmSync(this.dir, { recursive: true, force: true });
+    if (!process.env.KEEP) rmSync(this.dir, { recursive: true, force: true });
   }
 }
 
@@ -177,13 +211,18 @@ export interface Upstream {
   close(): Promise<void>;
 }
 
-/** An HTTP server that answers with what it saw; `x-answer: {"status":…,"headers":{…}}` steers it. */
+/** An HTTP server that answers with what it saw; `x-answer: {"status":…,"headers":{…}}` steers it, or only the upstream named `by`. */
 export async function startUpstream(name: string, address = "127.0.0.1"): Promise<Upstream> {
   const server = http.createServer((seen, answer) => {
     const parts: Buffer[] = [];
     seen.on("data", (part: Buffer) => parts.push(part));
     seen.on("end", () => {
-      const steer = JSON.parse(String(seen.headers["x-answer"] ?? "{}")) as { status?: number; headers?: Record<string, string> };
+      const steer = JSON.parse(String(seen.headers["x-answer"] ?? "{}")) as {
+        by?: string;
+        status?: number;
+        headers?: Record<string, string>;
+      };
+      if (steer.by !== undefined && steer.by !== name) Object.assign(steer, { status: 200, headers: {} });
       const echo = { name, method: seen.method, uri: seen.url, headers: seen.headers, body: Buffer.concat(parts).toString("latin1") };
       answer.writeHead(steer.status ?? 200, { "content-type": "application/json", ...steer.headers });
       answer.end(JSON.stringify(echo));
@@ -204,7 +243,11 @@ export async function startUpstream(name: string, address = "127.0.0.1"): Promis
   };
 }
 
-export function backendDocument(name: string, endpoints: readonly { address: string; port: string }[], over: Partial<BackendDocument> = {}): BackendDocument {
+export function backendDocument(
+  name: string,
+  endpoints: readonly { address: string; port: string }[],
+  over: Partial<BackendDocument> = {},
+): BackendDocument {
   return {
     name,
     port: 80,
@@ -218,7 +261,12 @@ export function backendDocument(name: string, endpoints: readonly { address: str
   };
 }
 
-export function routeDocument(path: string, backend: string, features: FeatureDocuments = {}, over: Partial<RouteDocument> = {}): RouteDocument {
+export function routeDocument(
+  path: string,
+  backend: string,
+  features: FeatureDocuments = {},
+  over: Partial<RouteDocument> = {},
+): RouteDocument {
   return {
     kind: path.endsWith("/") ? "prefix" : "exact",
     path,
