@@ -36,8 +36,9 @@ export interface ApplyState {
   /** Newest last, bounded. */
   readonly reloadReasons: readonly { readonly at: string; readonly reason: string; readonly ok: boolean }[];
   readonly lastReloadOk: boolean;
-  /** Milliseconds since 1970; 0 before the first. */
-  readonly lastReload: number;
+  readonly failedReloads: number;
+  /** Milliseconds since 1970 of the last successful start or reload; 0 before the first. */
+  readonly lastSuccess: number;
   readonly nginxPid: number;
 }
 
@@ -55,7 +56,8 @@ export class Apply {
   #running: Running | undefined;
   #adopting = false;
   #reloads = 0;
-  #lastReload = 0;
+  #failedReloads = 0;
+  #lastSuccess = 0;
   #lastReloadOk = true;
   #reasons: { at: string; reason: string; ok: boolean }[] = [];
   /** Conf texts that nginx refused, with its reason: not tried again until they change. */
@@ -74,7 +76,8 @@ export class Apply {
       reloads: this.#reloads,
       reloadReasons: this.#reasons,
       lastReloadOk: this.#lastReloadOk,
-      lastReload: this.#lastReload,
+      failedReloads: this.#failedReloads,
+      lastSuccess: this.#lastSuccess,
       nginxPid: this.#o.nginx.pid,
     };
   }
@@ -150,6 +153,7 @@ export class Apply {
     }
     await this.#answers(usable.rendered.hash);
     this.#running = usable;
+    this.#lastSuccess = Date.now();
     this.#o.logger.info("nginx started", { pid: this.#o.nginx.pid, conf: usable.rendered.hash });
   }
 
@@ -197,7 +201,8 @@ export class Apply {
 
   #record(reason: string, ok: boolean): void {
     this.#reloads += ok ? 1 : 0;
-    this.#lastReload = Date.now();
+    this.#failedReloads += ok ? 0 : 1;
+    if (ok) this.#lastSuccess = Date.now();
     this.#lastReloadOk = ok;
     this.#reasons = [...this.#reasons, { at: new Date().toISOString(), reason, ok }].slice(-50);
   }

@@ -1,7 +1,6 @@
 /** The controller's own HTTP port: health, metrics, and for tools on this machine what has been applied and found. */
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { Finding } from "../model/finding.ts";
 import { type AppliedAnswer, type AppliedRequest, parseApplied } from "./applied-request.ts";
 import { checkOne, type HealthCheck, healthReport } from "./health-report.ts";
 import type { Logger } from "./logger.ts";
@@ -20,7 +19,9 @@ export interface HealthOptions {
   readonly path: string;
   readonly checks: readonly HealthCheck[];
   readonly metrics: () => Promise<MetricsText>;
-  readonly findings: () => readonly Finding[];
+  /** JSON values for tools on this machine. */
+  readonly findings: () => readonly unknown[];
+  readonly state?: () => unknown;
   readonly waitApplied: (request: AppliedRequest, timeoutMs: number) => Promise<AppliedAnswer>;
   /** Undefined: not a kind that is followed. */
   readonly scopeOf: (kind: string) => "namespaced" | "cluster" | undefined;
@@ -88,6 +89,10 @@ async function answer(options: HealthOptions, request: IncomingMessage, response
   // These name the users' objects: only for who is on this machine already.
   if (isLocal(request) && path === "/findings") {
     json(response, 200, options.findings());
+    return;
+  }
+  if (isLocal(request) && path === "/state" && options.state !== undefined) {
+    json(response, 200, options.state());
     return;
   }
   if (isLocal(request) && path === "/applied") {
