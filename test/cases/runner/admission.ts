@@ -4,6 +4,7 @@ import { request } from "node:https";
 import { connect } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import type { KubeObject } from "../../kit/fixtures/objects";
+import { newIdentity, normalise } from "./kube-object";
 import { WorldError } from "./world";
 
 export const WEBHOOK_PORT = 18443;
@@ -58,6 +59,11 @@ function post(body: string): Promise<{ readonly status: number; readonly text: s
   });
 }
 
+function asStored(object: KubeObject): KubeObject {
+  const stored = normalise(object);
+  return { ...stored, metadata: { ...stored.metadata, ...newIdentity(), generation: 1 } };
+}
+
 /** Asks the webhook about one write. Throws WorldError when it does not answer as the protocol demands. */
 export async function review(object: KubeObject, before: KubeObject | undefined): Promise<Verdict> {
   const uid = randomUUID();
@@ -76,8 +82,8 @@ export async function review(object: KubeObject, before: KubeObject | undefined)
       namespace: object.metadata.namespace ?? "default",
       operation: before === undefined ? "CREATE" : "UPDATE",
       userInfo: { username: "case-runner" },
-      object,
-      oldObject: before ?? null,
+      object: asStored(object),
+      oldObject: before === undefined ? null : asStored(before),
       dryRun: false,
       options: { apiVersion: "meta.k8s.io/v1", kind: before === undefined ? "CreateOptions" : "UpdateOptions" },
     },
