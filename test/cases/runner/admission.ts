@@ -4,7 +4,7 @@ import { request } from "node:https";
 import { connect } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import type { KubeObject } from "../../kit/fixtures/objects";
-import { newIdentity, normalise } from "./kube-object";
+import { type Identity, newIdentity, normalise } from "./kube-object";
 import { WorldError } from "./world";
 
 export const WEBHOOK_PORT = 18443;
@@ -59,14 +59,15 @@ function post(body: string): Promise<{ readonly status: number; readonly text: s
   });
 }
 
-function asStored(object: KubeObject): KubeObject {
+function asStored(object: KubeObject, identity: Identity): KubeObject {
   const stored = normalise(object);
-  return { ...stored, metadata: { ...stored.metadata, ...newIdentity(), generation: 1 } };
+  return { ...stored, metadata: { ...stored.metadata, ...identity, generation: 1 } };
 }
 
 /** Asks the webhook about one write. Throws WorldError when it does not answer as the protocol demands. */
 export async function review(object: KubeObject, before: KubeObject | undefined): Promise<Verdict> {
   const uid = randomUUID();
+  const identity = newIdentity();
   const [group = "", version = ""] = object.apiVersion.split("/");
   const resource = `${object.kind.toLowerCase()}es`;
   const body = JSON.stringify({
@@ -82,8 +83,8 @@ export async function review(object: KubeObject, before: KubeObject | undefined)
       namespace: object.metadata.namespace ?? "default",
       operation: before === undefined ? "CREATE" : "UPDATE",
       userInfo: { username: "case-runner" },
-      object: asStored(object),
-      oldObject: before === undefined ? null : asStored(before),
+      object: asStored(object, identity),
+      oldObject: before === undefined ? null : asStored(before, identity),
       dryRun: false,
       options: { apiVersion: "meta.k8s.io/v1", kind: before === undefined ? "CreateOptions" : "UpdateOptions" },
     },
