@@ -84,9 +84,9 @@ export class Loop implements Sink {
     this.#kick();
   }
 
-  /** The addresses of an ExternalName host changed. */
-  nameChanged(name: string): void {
-    this.#names.add(name);
+  /** The addresses of these ExternalName hosts changed. */
+  namesChanged(names: ReadonlySet<string>): void {
+    for (const name of names) this.#names.add(name);
     this.#kick();
   }
 

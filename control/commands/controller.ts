@@ -72,7 +72,7 @@ export async function runController(options: Options): Promise<number> {
 
   const objects = new Objects();
   const board = new Board(logger);
-  const names = new NameResolver({ conf: resolvConf, logger, onChange: (changed) => changed.forEach((name) => loop.nameChanged(name)) });
+  const names = new NameResolver({ conf: resolvConf, logger, onChange: (changed) => loop.namesChanged(changed) });
   const loop: Loop = new Loop({
     objects,
     apply,

@@ -139,7 +139,7 @@ export const settings = {
   }),
   "brotli-types": setting({
     kind: text,
-    default: "application/xml+rss " + gzipTypes,
+    default: `application/xml+rss ${gzipTypes}`,
     applies: "reload",
     support: "none",
     note: "Not built yet.",
