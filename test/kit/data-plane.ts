@@ -224,8 +224,10 @@ export async function startUpstream(name: string, address = "127.0.0.1"): Promis
       };
       if (steer.by !== undefined && steer.by !== name) Object.assign(steer, { status: 200, headers: {} });
       const echo = { name, method: seen.method, uri: seen.url, headers: seen.headers, body: Buffer.concat(parts).toString("latin1") };
-      answer.writeHead(steer.status ?? 200, { "content-type": "application/json", ...steer.headers });
-      answer.end(JSON.stringify(echo));
+      setTimeout(() => {
+        answer.writeHead(steer.status ?? 200, { "content-type": "application/json", ...steer.headers });
+        answer.end(JSON.stringify(echo));
+      }, steer.delay ?? 0);
     });
   });
   server.on("upgrade", (_seen, socket) => {
