@@ -178,7 +178,7 @@ export const flagRows = {
     type: "string",
     value: "/tmp/sluice",
     works: true,
-    doc: "Folder (made 0700) for nginx.conf, sockets, pid and temporary files.",
+    doc: "Folder for nginx.conf, sockets, pid and temporary files.",
   },
   "log-dir": { type: "string", value: "/var/log/nginx", works: true, doc: "Folder of access.log and error.log." },
   "nginx-binary": {

@@ -102,20 +102,22 @@ function takeLong(body: string, next: string | undefined, draft: Draft): number 
   return set(draft, name, row, next) ?? 2;
 }
 
-function takeShort(body: string, next: string | undefined, draft: Draft): number | string {
+function takeShort(body: string, next: string | undefined, draft: Draft, word = body): number | string {
+  const long = body.split("=", 1)[0]!;
+  if (long.length > 1 && rowOf(long) !== undefined) return `bad flag syntax: -${word} (a long flag begins with two dashes)`;
   const letter = body.slice(0, 1);
   const name = Object.hasOwn(shorthands, letter) ? shorthands[letter] : undefined;
   const row = name === undefined ? undefined : rowOf(name);
-  if (name === undefined || row === undefined) return `unknown shorthand flag: '${letter}' in -${body}`;
+  if (name === undefined || row === undefined) return `unknown shorthand flag: '${letter}' in -${word}`;
   const value = body.slice(1);
   if (value.startsWith("=") && value !== "=") return set(draft, name, row, value.slice(1)) ?? 1;
   if (row.type === "bool") {
     const error = set(draft, name, row, "true");
     if (error !== undefined) return error;
-    return value === "" ? 1 : takeShort(value, next, draft);
+    return value === "" ? 1 : takeShort(value, next, draft, word);
   }
   if (value !== "") return set(draft, name, row, value) ?? 1;
-  if (next === undefined) return `flag needs an argument: '${letter}' in -${body}`;
+  if (next === undefined) return `flag needs an argument: '${letter}' in -${word}`;
   return set(draft, name, row, next) ?? 2;
 }
 

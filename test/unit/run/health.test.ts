@@ -28,6 +28,7 @@ beforeEach(async () => {
     ],
     metrics: async () => ({ contentType: "text/plain; version=0.0.4", pieces: ["a 1\n", "b 2\n"] }),
     findings: () => [{ code: "service-missing", about: { kind: "Ingress", namespace: "a", name: "b" }, at: "", text: "there is none" }],
+    state: () => ({ synced: true }),
     waitApplied: async (request, timeoutMs) => {
       asked.push({ request, timeoutMs });
       return missing.length === 0 ? { done: true } : { done: false, missing };
@@ -58,7 +59,8 @@ test("a failed check fails the whole, withholds the reason there and tells it on
   expect(await get("/healthz?exclude=nginx-ingress-controller")).toEqual([200, "ok"]);
 });
 
-test("metrics and findings", async () => {
+test("metrics, findings and state", async () => {
+  expect(await get("/state")).toEqual([200, '{"synced":true}\n']);
   expect(await get("/metrics")).toEqual([200, "a 1\nb 2\n"]);
   const [status, body] = await get("/findings");
   expect(status).toBe(200);
