@@ -34,6 +34,8 @@ function baseFlags(folder: string): readonly string[] {
     "--controller-class=k8s.io/ingress-nginx",
     `--healthz-port=${HEALTHZ_PORT}`,
     "--post-shutdown-grace-period=0",
+    // Reloads are limited to one in three seconds otherwise; every case with settings needs two.
+    "--sync-rate-limit=100",
   ];
 }
 
