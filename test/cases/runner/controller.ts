@@ -1,6 +1,6 @@
 // One controller process: start until healthy, output, end.
 import { spawn } from "node:child_process";
-import { mkdirSync, rmSync } from "node:fs";
+import { appendFileSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { WorldError } from "./world";
@@ -73,6 +73,7 @@ function launch(options: ControllerOptions): ControllerProcess {
   });
   let output = "";
   const keep = (data: Buffer): void => {
+    appendFileSync(join(options.folder, "logs", "controller.log"), data);
     output = (output + data.toString()).slice(-TAIL);
   };
   child.stdout.on("data", keep);
