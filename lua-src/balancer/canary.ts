@@ -36,7 +36,11 @@ function headerVariable(name: string): string | undefined {
   return `http_${underscored}`;
 }
 
-function shapingOf({ trafficShapingPolicy: policy }: BackendDocument): Shaping {
+/** undefined when the document is no canary's. */
+function shapingOf({ trafficShapingPolicy: policy, noServer }: BackendDocument): Shaping | undefined {
+  if (!noServer) {
+    return undefined;
+  }
   const total = math.max(policy.weightTotal, 100);
   return {
     header: headerVariable(policy.header),

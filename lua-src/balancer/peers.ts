@@ -5,34 +5,25 @@ import { settings } from "../configuration/settings";
 import { readEntry } from "../configuration/store";
 import type { BackendDocument } from "../wire";
 import { type Alternatives, alternativesOf, type Shaping, shapingOf } from "./canary";
+import type { Peers } from "./peer-list";
 import { type Balancer, balancerFor } from "./pick";
-
-/** Addresses in the order of the document; place i of each list is one peer, counted from 1. */
-export interface Peers {
-  readonly count: number;
-  /** As set_current_peer takes them. */
-  readonly addresses: LuaTable<number, string>;
-  readonly ports: LuaTable<number, number>;
-  /** "address:port", what sticky sessions and statistics are keyed by. */
-  readonly keys: LuaTable<number, string>;
-}
 
 export interface Backend {
   readonly name: string;
   /** False: read the document again before use (refreshBackend). */
   fresh: boolean;
-  exists: boolean;
-  builtIn404: boolean;
   peers: Peers;
   balancer: Balancer;
-  /** Canaries, undefined in the ordinary case. */
-  alternatives: Alternatives | undefined;
+  /** Answers 404 by itself. */
+  builtIn404?: boolean;
+  /** Canaries. */
+  alternatives?: Alternatives;
   /** When it is a canary itself: its rules. */
-  shaping: Shaping | undefined;
+  shaping?: Shaping;
 }
 
 const loopback = parseNetwork("127.0.0.0/8")!;
-const nobody: Peers = { count: 0, addresses: new LuaTable(), ports: new LuaTable(), keys: new LuaTable() };
+const nobody: Peers = { count: 0, addresses: new LuaTable(), ports: new LuaTable() };
 
 /** Weak: routes and canary lists hold the backends that are in use. */
 const registry = new LuaTable<string, Backend>();
@@ -44,7 +35,7 @@ function isOwnPort(bytes: string, port: string): boolean {
 }
 
 function readPeers(document: BackendDocument): Peers {
-  const [addresses, ports, keys] = [new LuaTable<number, string>(), new LuaTable<number, number>(), new LuaTable<number, string>()];
+  const [addresses, ports] = [new LuaTable<number, string>(), new LuaTable<number, number>()];
   let count = 0;
   for (const { address, port } of document.endpoints ?? []) {
     const bytes = parseAddress(address);
@@ -54,28 +45,17 @@ function readPeers(document: BackendDocument): Peers {
       continue;
     }
     count += 1;
-    const bracketed = bytes.length === 16 ? `[${address}]` : address;
-    addresses.set(count, bracketed);
+    addresses.set(count, bytes.length === 16 ? `[${address}]` : address);
     ports.set(count, portNumber);
-    keys.set(count, `${bracketed}:${port}`);
   }
-  return { count, addresses, ports, keys };
+  return { count, addresses, ports };
 }
 
 /** The one object for this name; not read before it is used. */
 function backendNamed(name: string): Backend {
   let backend: Backend | undefined = registry.get(name);
   if (backend === undefined) {
-    backend = {
-      name,
-      fresh: false,
-      exists: false,
-      builtIn404: false,
-      peers: nobody,
-      balancer: balancerFor(undefined, undefined),
-      alternatives: undefined,
-      shaping: undefined,
-    };
+    backend = { name, fresh: false, peers: nobody, balancer: balancerFor(undefined, undefined) } as Backend;
     registry.set(name, backend);
   }
   return backend;
@@ -83,9 +63,9 @@ function backendNamed(name: string): Backend {
 
 function readBackend(backend: Backend): void {
   const document = readEntry("backends", backend.name) as BackendDocument | undefined;
-  backend.exists = document !== undefined;
   backend.peers = document === undefined ? nobody : readPeers(document);
-  backend.builtIn404 = document?.builtIn404 === true;
+  // absent rather than false: the table of a plain backend stays small
+  backend.builtIn404 = document?.builtIn404 === true ? true : undefined;
   backend.alternatives = document === undefined ? undefined : alternativesOf(document, backend.alternatives, backendNamed);
   backend.shaping = document === undefined ? undefined : shapingOf(document);
   if (document !== undefined) {
@@ -99,7 +79,6 @@ function refreshBackend(backend: Backend): void {
   backend.fresh = true;
   const [ok, problem] = pcall(readBackend, backend);
   if (!ok) {
-    backend.exists = false;
     backend.peers = nobody;
     backend.alternatives = undefined;
     logWarning("backend cannot be read", `${backend.name}: ${tostring(problem)}`);

@@ -3,8 +3,8 @@ import { backendNamed, refreshBackend } from "../balancer/peers";
 import { secureLocation } from "../features/ssl-redirect";
 import { type Resolution, resolveHost } from "../router/host";
 import { matchPath } from "../router/path";
-import type { Route } from "../router/route";
-import type { BackendDocument, MatchDocument } from "../wire";
+import type { RouteMore } from "../router/route";
+import type { BackendDocument, HostDocument, MatchDocument, RouteDocument } from "../wire";
 import { readEntry } from "./store";
 
 export interface Question {
@@ -22,7 +22,10 @@ function because(draft: Draft, reason: string): void {
 
 /** True when the host itself answers. */
 function explainHost(draft: Draft, { host }: Resolution, question: Question): boolean {
-  const { deny, redirectTo, appRoot } = host.document;
+  if (host.more === undefined) {
+    return false;
+  }
+  const { deny, redirectTo, appRoot } = host.more;
   if (deny !== undefined) {
     draft.status = deny;
     because(draft, "the host is denied");
@@ -43,8 +46,7 @@ function explainHost(draft: Draft, { host }: Resolution, question: Question): bo
   return false;
 }
 
-function explainBackend(draft: Draft, route: Route): void {
-  const name = route.document.backend!;
+function explainBackend(draft: Draft, name: string): void {
   const document = readEntry("backends", name) as BackendDocument | undefined;
   const backend = backendNamed(name);
   if (!backend.fresh) {
@@ -57,7 +59,7 @@ function explainBackend(draft: Draft, route: Route): void {
     draft.canary = canaries[0];
     because(draft, `canaries: ${table.concat(canaries as string[], ", ")}`);
   }
-  if (backend.builtIn404) {
+  if (backend.builtIn404 === true) {
     draft.status = 404;
     because(draft, "the built-in default backend answers 404");
   } else if (backend.peers.count === 0) {
@@ -66,24 +68,24 @@ function explainBackend(draft: Draft, route: Route): void {
   }
 }
 
-function explainRoute(draft: Draft, route: Route, question: Question): void {
-  draft.route = route.document;
-  because(draft, `${route.document.kind} path ${route.document.path}`);
-  if (route.foreign) {
-    because(draft, `this worker's nginx.conf lacks the profile ${route.document.profile}`);
+function explainRoute(draft: Draft, document: RouteDocument, more: RouteMore | undefined, question: Question): void {
+  draft.route = document;
+  because(draft, `${document.kind} path ${document.path}`);
+  if (more?.foreign === true) {
+    because(draft, `this worker's nginx.conf lacks the profile ${document.profile}`);
   }
-  if (route.status !== undefined) {
-    draft.status = route.status;
+  if (more?.status !== undefined) {
+    draft.status = more.status;
     because(draft, "the route has a fixed answer");
-  } else if (route.slash !== undefined) {
+  } else if (more?.slash !== undefined) {
     draft.status = 301;
-    draft.location = route.slash;
+    draft.location = more.slash;
     because(draft, "the path is redirected to its form with a slash");
   } else {
-    explainBackend(draft, route);
+    explainBackend(draft, document.backend!);
   }
-  const redirect = route.document.features.sslRedirect;
-  if (redirect !== undefined && question.scheme === "http" && route.status === undefined && route.slash === undefined) {
+  const redirect = document.features.sslRedirect;
+  if (redirect !== undefined && question.scheme === "http" && document.fixed === undefined) {
     const config = {
       code: redirect.code,
       cutSlash: redirect.preserveTrailingSlash !== true,
@@ -104,7 +106,7 @@ function explain(question: Question): MatchDocument {
     because(draft, "no host of that name, and no catch-all");
     return draft;
   }
-  draft.host = resolution.host.document.name;
+  draft.host = resolution.name;
   draft.aliasOf = resolution.aliasOf;
   if (!explainHost(draft, resolution, question)) {
     const route = matchPath(resolution.host, question.uri);
@@ -112,7 +114,8 @@ function explain(question: Question): MatchDocument {
       draft.status = 404;
       because(draft, "no path of the host matches");
     } else {
-      explainRoute(draft, route, question);
+      const host = readEntry("hosts", resolution.name) as HostDocument;
+      explainRoute(draft, host.routes[route.index - 1]!, route.more, question);
     }
   }
   return draft;

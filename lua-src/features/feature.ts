@@ -3,23 +3,24 @@ import type { Backend } from "../balancer/peers";
 import type { Check } from "../configuration/check";
 import type { Route } from "../router/route";
 
-/** One request, from routing on: ngx.ctx. */
+/** One request, from routing on: ngx.ctx. The plain request has no more than the first four. */
 export interface RequestState {
   readonly route: Route;
   /** Who serves it: the route's backend or its canary. */
   backend: Backend | undefined;
   /** Peers asked so far. */
   tries: number;
-  /** Key of the peer asked last; `tried` holds all of them from the second try on. */
-  peer: string | undefined;
-  tried: LuaTable<string, true> | undefined;
-  /** Decoded URI for the upstream; differs from $uri once rewritten. */
-  uri: string;
-  rewritten: boolean;
+  /** Place of the peer asked last. */
+  peer: number;
+  /** Keys of those asked before it, from the second try on. */
+  tried?: LuaTable<string, true>;
+  /** Decoded URI for the upstream, of routes with `more`; differs from $uri once rewritten. */
+  uri?: string;
+  rewritten?: boolean;
   /** The upstream gets the request URI byte for byte; for locations with hooks. */
-  raw: boolean;
+  raw?: boolean;
   /** Answer with this status inside the route's location, so that its error pages apply. */
-  exit: number | undefined;
+  exit?: number;
 }
 
 /** Nothing: go on. A status ends the request; with a location it is a redirect. */

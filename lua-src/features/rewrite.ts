@@ -47,7 +47,7 @@ function fillGroups(template: GroupText, groups: LuaTable<number, string | false
 }
 
 function early(config: Rewrite, request: RequestState): LuaMultiReturn<[number?, string?]> {
-  const [groups] = ngx.re.match(request.uri, config.from, "ijo");
+  const [groups] = ngx.re.match(request.uri!, config.from, "ijo");
   if (groups !== undefined) {
     const uri = fillGroups(config.target, groups);
     if (uri === "") {

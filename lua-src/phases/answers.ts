@@ -1,6 +1,6 @@
 /** Answers that Lua gives itself before there is a location. They end the request. */
 import { type RedirectSettings, settings } from "../configuration/settings";
-import type { Host, Route } from "../router/route";
+import type { HostMore, Route } from "../router/route";
 
 /** ngx.redirect knows 301, 302, 303, 307 and 308 only. */
 function redirectTo(location: string, status: number): void {
@@ -25,7 +25,7 @@ function portSuffix(scheme: string): string {
 
 /** Puts scheme and host before a path, unless the settings of the route say to leave it relative. Complete URLs stay. */
 function absolute(location: string, route: Route): string {
-  const profile = route.document.profile;
+  const profile = route.more?.profile;
   const own: RedirectSettings = (profile === undefined ? undefined : settings.profiles.get(profile)) ?? {};
   if (string.byte(location, 1) !== 47 || (own.relative ?? settings.redirects.relative) === true) {
     return location;
@@ -49,8 +49,7 @@ function redirectHost(host: string, code: number): void {
 }
 
 /** Denial and redirects of a whole host, and its app root. */
-function answerHost(host: Host, uri: string): void {
-  const { deny, redirectTo: target, appRoot } = host.document;
+function answerHost({ deny, redirectTo: target, appRoot }: HostMore, uri: string): void {
   if (deny !== undefined) {
     ngx.exit(deny);
   }

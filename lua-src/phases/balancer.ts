@@ -1,30 +1,33 @@
 /** balancer_by_lua: names the peer of each try. */
 import { set_current_peer, set_more_tries, set_timeouts } from "ngx.balancer";
+import { type Peers, peerKey } from "../balancer/peer-list";
 import { logError } from "../base/log";
 import { currentGeneral } from "../configuration/general";
 import type { RequestState } from "../features/feature";
+import type { RouteMore } from "../router/route";
 
 /** tries 0 means as many as there are peers, as nginx has it for its own upstreams. */
 function allowTries(request: RequestState, count: number): void {
-  const tries = request.route.tries ?? currentGeneral().tries;
+  const tries = request.route.more?.tries ?? currentGeneral().tries;
   const more = (tries === 0 ? count : tries) - 1;
   if (more > 0) {
     set_more_tries(more);
   }
 }
 
-function applyTimeouts(request: RequestState): void {
-  const { connect, send, read } = request.route.timeouts!;
-  set_timeouts(connect, send, read);
+function applyTimeouts({ timeouts }: RouteMore): void {
+  if (timeouts !== undefined) {
+    set_timeouts(timeouts.connect, timeouts.send, timeouts.read);
+  }
 }
 
-function rememberPeer(request: RequestState): void {
+function rememberPeer(request: RequestState, peers: Peers): void {
   let tried = request.tried;
   if (tried === undefined) {
     tried = new LuaTable();
     request.tried = tried;
   }
-  tried.set(request.peer!, true);
+  tried.set(peerKey(peers, request.peer), true);
 }
 
 function run(): void {
@@ -42,19 +45,20 @@ function run(): void {
     return;
   }
   if (request.tries > 0) {
-    rememberPeer(request);
+    rememberPeer(request, peers);
   } else {
     allowTries(request, peers.count);
   }
   const place = backend.balancer.pick(peers, request);
   request.tries += 1;
-  request.peer = peers.keys.get(place);
-  if (request.route.timeouts !== undefined) {
-    applyTimeouts(request);
+  request.peer = place;
+  const more = request.route.more;
+  if (more !== undefined) {
+    applyTimeouts(more);
   }
   const [ok, problem] = set_current_peer(peers.addresses.get(place)!, peers.ports.get(place)!);
   if (ok !== true) {
-    logError("peer refused", `${request.peer}: ${problem}`);
+    logError("peer refused", `${peerKey(peers, place)}: ${problem}`);
     ngx.exit(502);
   }
 }

@@ -9,9 +9,10 @@ function clearServer(): void {
 }
 
 function run(): void {
-  const route = (ngx.ctx as Partial<RequestState>).route;
-  if (route?.header !== undefined) {
-    runSteps(route.header, ngx.ctx as RequestState);
+  const request = ngx.ctx as RequestState;
+  const steps = (request as Partial<RequestState>).route?.more?.header;
+  if (steps !== undefined) {
+    runSteps(steps, request);
   }
   if (settings.clearServer) {
     clearServer();

@@ -3,10 +3,10 @@ import type { RequestState } from "../features/feature";
 import { runSteps } from "../features/order";
 
 function run(): void {
-  const request = ngx.ctx as Partial<RequestState>;
-  const route = request.route;
-  if (route?.log !== undefined) {
-    runSteps(route.log, request as RequestState);
+  const request = ngx.ctx as RequestState;
+  const steps = (request as Partial<RequestState>).route?.more?.log;
+  if (steps !== undefined) {
+    runSteps(steps, request);
   }
 }
 

@@ -10,13 +10,14 @@ import { currentGeneral, generalState } from "../configuration/general";
 import { settings } from "../configuration/settings";
 import { sync } from "../configuration/sync";
 import type { RequestState } from "../features/feature";
-import { runSteps } from "../features/order";
+import { runSteps, type Steps } from "../features/order";
 import { findHost } from "../router/host";
 import { matchPath } from "../router/path";
-import type { Host, Route } from "../router/route";
+import type { HostMore, Route, RouteMore } from "../router/route";
 import { absolute, answerHost, answerSlash, redirectTo } from "./answers";
 
 const tilde = string.byte("~");
+const slash = string.byte("/");
 
 /** A path that looks like one of our locations must not pick it. True: the request stays where its URI leads. */
 function isOwnLocation(uri: string): boolean {
@@ -37,7 +38,7 @@ function setUri(uri: string): void {
 /** The location's hook puts the URI back. After an internal redirect $request_uri is still the client's, so useless. */
 function enter(request: RequestState, location: string): void {
   // asked now: set_uri marks the request as internal
-  request.raw = !request.rewritten && !ngx.req.is_internal();
+  request.raw = request.rewritten !== true && !ngx.req.is_internal();
   setUri(location);
 }
 
@@ -46,15 +47,15 @@ function answer(request: RequestState, status: number, location: string | undefi
   if (location !== undefined) {
     redirectTo(absolute(location, request.route), status);
   }
-  const route = request.route;
-  if (route.location === undefined) {
+  if (request.route.more?.location === undefined) {
     ngx.exit(status);
   }
   request.exit = status;
 }
 
-function runEarly(request: RequestState, route: Route): boolean {
-  const [status, location] = runSteps(route.early!, request);
+/** True: the request is to be proxied. */
+function runRouteSteps(request: RequestState, steps: Steps): boolean {
+  const [status, location] = runSteps(steps, request);
   if (status !== undefined) {
     answer(request, status, location);
     return false;
@@ -62,106 +63,115 @@ function runEarly(request: RequestState, route: Route): boolean {
   return true;
 }
 
-function runLate(request: RequestState, route: Route): void {
-  const [status, location] = runSteps(route.late!, request);
-  if (status !== undefined) {
-    answer(request, status, location);
-  }
-}
-
 /** Route's own backend or its canary; undefined when nobody can answer. */
 function chooseBackend(primary: Backend): Backend | undefined {
-  if (primary.alternatives !== undefined && (primary.peers.count > 0 || primary.builtIn404)) {
+  const answers = primary.peers.count > 0 || primary.builtIn404 === true;
+  if (primary.alternatives !== undefined && answers) {
     const alternative = chooseAlternative(primary.alternatives);
     if (alternative !== undefined) {
       ngx.var.set("proxy_alternative_upstream_name", alternative.name);
       return alternative;
     }
   }
-  return primary.peers.count > 0 || primary.builtIn404 ? primary : undefined;
+  return answers ? primary : undefined;
 }
 
-function fillLogVariables(route: Route): void {
-  const source = route.source;
-  ngx.var.set("namespace", source.namespace);
-  ngx.var.set("ingress_name", source.ingress);
-  ngx.var.set("service_name", source.service);
-  ngx.var.set("service_port", source.port);
-  ngx.var.set("location_path", source.path);
+function fillLogVariables(source: Route["source"]): void {
+  ngx.var.set("namespace", source.get(1));
+  ngx.var.set("ingress_name", source.get(2));
+  ngx.var.set("service_name", source.get(3));
+  ngx.var.set("service_port", source.get(4));
+  ngx.var.set("location_path", source.get(5));
 }
 
-function serve(request: RequestState, route: Route): void {
-  if (route.early !== undefined && !runEarly(request, route)) {
-    return;
-  }
-  const primary = route.backend!;
+/** False when the request has its answer. */
+function findBackend(request: RequestState, primary: Backend): boolean {
   if (!primary.fresh) {
     refreshBackend(primary);
   }
-  const backend = chooseBackend(primary);
+  const backend = primary.alternatives === undefined && primary.peers.count > 0 ? primary : chooseBackend(primary);
   if (backend === undefined) {
     answer(request, 503, undefined);
-    return;
+    return false;
   }
   request.backend = backend;
-  if (route.late !== undefined) {
-    runLate(request, route);
-  }
-  if (backend.builtIn404 && request.exit === undefined) {
+  return true;
+}
+
+function answerBuiltIn(request: RequestState): void {
+  if (request.backend!.builtIn404 === true) {
     answer(request, 404, undefined);
   }
 }
 
+/** Fixed answers and steps; the status of a refusal waits in request.exit for the profile's location. */
+function serve(request: RequestState, more: RouteMore): void {
+  if (more.status !== undefined) {
+    answer(request, more.status, undefined);
+    return;
+  }
+  if (more.slash !== undefined) {
+    answerSlash(more.slash, request.route);
+  }
+  if (more.early !== undefined && !runRouteSteps(request, more.early)) {
+    return;
+  }
+  if (!findBackend(request, request.route.backend!)) {
+    return;
+  }
+  if (more.late === undefined || runRouteSteps(request, more.late)) {
+    answerBuiltIn(request);
+  }
+}
+
 /** This worker runs an older nginx.conf, without the route's profile: 503 and close, the next connection finds a newer one. */
-function refuseForeign(route: Route): void {
-  logError("profile is not in this worker's nginx.conf", route.location!);
+function refuseForeign(more: RouteMore): void {
+  logError("profile is not in this worker's nginx.conf", more.location!);
   setUri("/~foreign");
 }
 
-function enterLocation(request: RequestState, route: Route, asked: string): void {
-  if (route.location !== undefined) {
-    enter(request, route.location);
+function mayBeOurs(uri: string): boolean {
+  return string.byte(uri, 2) === tilde || string.byte(uri, 1) !== slash;
+}
+
+function followMore(request: RequestState, more: RouteMore, uri: string): void {
+  if (more.foreign) {
+    refuseForeign(more);
     return;
   }
-  const uri = request.uri;
-  if (string.byte(uri, 2) === tilde || string.byte(uri, 1) !== 47) {
+  request.uri = uri;
+  serve(request, more);
+  const target = request.uri!;
+  if (more.location !== undefined) {
+    enter(request, more.location);
+  } else if (mayBeOurs(target)) {
     enter(request, "/~h");
-  } else if (uri !== asked) {
-    setUri(uri);
+  } else if (target !== uri) {
+    setUri(target);
   }
 }
 
 function follow(route: Route, uri: string): void {
-  if (settings.logUpstream && route.backend !== undefined) {
-    ngx.var.set("proxy_upstream_name", route.backend.name);
+  const backend = route.backend;
+  if (settings.logUpstream && backend !== undefined) {
+    ngx.var.set("proxy_upstream_name", backend.name);
   }
   if (generalState.logVariables) {
-    fillLogVariables(route);
+    fillLogVariables(route.source);
   }
-  if (route.foreign) {
-    refuseForeign(route);
+  const request: RequestState = { route, backend: undefined, tries: 0, peer: 0 };
+  ngx.ctx = request;
+  const more = route.more;
+  if (more !== undefined) {
+    followMore(request, more, uri);
     return;
   }
-  const request: RequestState = {
-    route,
-    backend: undefined,
-    tries: 0,
-    peer: undefined,
-    tried: undefined,
-    uri,
-    rewritten: false,
-    raw: false,
-    exit: undefined,
-  };
-  ngx.ctx = request;
-  if (route.status !== undefined) {
-    answer(request, route.status, undefined);
-  } else if (route.slash !== undefined) {
-    answerSlash(route.slash, route);
-  } else {
-    serve(request, route);
+  findBackend(request, backend!);
+  answerBuiltIn(request);
+  if (string.byte(uri, 2) === tilde) {
+    request.uri = uri;
+    enter(request, "/~h");
   }
-  enterLocation(request, route, uri);
 }
 
 const statusNetworks: { of: readonly string[] | undefined; list: Network[] } = { of: undefined, list: [] };
@@ -205,9 +215,9 @@ function answerOwnPath(uri: string): boolean {
   return false;
 }
 
-function prepareHost(host: Host, uri: string): boolean {
-  answerHost(host, uri);
-  return host.document.name === "" && answerOwnPath(uri);
+function prepareHost(more: HostMore, uri: string): boolean {
+  answerHost(more, uri);
+  return more.catchAll && answerOwnPath(uri);
 }
 
 function run(): void {
@@ -217,7 +227,8 @@ function run(): void {
     return;
   }
   const host = findHost(ngx.var.get("host")!);
-  if (host.special && prepareHost(host, uri)) {
+  const more = host.more;
+  if (more !== undefined && prepareHost(more, uri)) {
     return;
   }
   const route = host.only ?? matchPath(host, uri);

@@ -11,8 +11,10 @@ export type How = "exact" | "wildcard" | "alias" | "pattern" | "catch-all" | "no
 /** What a name leads to. */
 export interface Resolution {
   readonly host: Host;
+  /** Name of the document. */
+  readonly name: string;
   readonly how: How;
-  /** The name of the document that was found first, when it is an alias. */
+  /** What an alias stands for: then `name` is that. */
   readonly aliasOf?: string;
 }
 
@@ -23,6 +25,7 @@ const compiled = new Cache<Host>(cacheSize);
 /** Hosts by the name that a request gave. Cleared at every change of names: cheap to fill again from `compiled`. */
 const resolved = new Cache<Host>(cacheSize);
 
+/** Catch-all paths (health) are answered even without any document. */
 const missing = compileHost({ name: "", routes: [] });
 
 function hostNamed(name: string): Host | undefined {
@@ -60,38 +63,39 @@ function matchesPattern(name: string, pattern: string): boolean {
   return name === pattern;
 }
 
-function findByPattern(name: string): Host | undefined {
-  for (const { pattern, host } of currentGeneral().hostPatterns) {
-    if (matchesPattern(name, pattern)) {
-      return hostNamed(host);
+function findByPattern(name: string): Resolution | undefined {
+  for (const { pattern, host: target } of currentGeneral().hostPatterns) {
+    const host = matchesPattern(name, pattern) ? hostNamed(target) : undefined;
+    if (host !== undefined) {
+      return { host, name: target, how: "pattern" };
     }
   }
   return undefined;
 }
 
-function followAlias(host: Host, how: How): Resolution {
-  const target = host.document.aliasOf;
+function followAlias(host: Host, name: string, how: How): Resolution {
+  const target = host.more?.aliasOf;
   const aliased = target === undefined ? undefined : hostNamed(target);
-  return aliased === undefined ? { host, how } : { host: aliased, how: "alias", aliasOf: target };
+  return aliased === undefined ? { host, name, how } : { host: aliased, name: target!, how: "alias", aliasOf: target };
 }
 
 /** Never undefined: without any catch-all document the host has no routes. */
 function resolveHost(name: string): Resolution {
   const exact = hostNamed(name);
   if (exact !== undefined && name !== "") {
-    return followAlias(exact, "exact");
+    return followAlias(exact, name, "exact");
   }
   const wildcard = wildcardOf(name);
   const byWildcard = wildcard === undefined ? undefined : hostNamed(wildcard);
   if (byWildcard !== undefined) {
-    return followAlias(byWildcard, "wildcard");
+    return followAlias(byWildcard, wildcard!, "wildcard");
   }
   const byPattern = findByPattern(name);
   if (byPattern !== undefined) {
-    return { host: byPattern, how: "pattern" };
+    return byPattern;
   }
   const catchAll = hostNamed("");
-  return catchAll === undefined ? { host: missing, how: "none" } : { host: catchAll, how: "catch-all" };
+  return catchAll === undefined ? { host: missing, name: "", how: "none" } : { host: catchAll, name: "", how: "catch-all" };
 }
 
 /** For requests: remembers. */

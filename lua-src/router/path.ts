@@ -1,32 +1,37 @@
 /** The route of a host for a decoded, normalised URI: exact, then longest prefix; or in regex mode the first that matches. */
 import { logError } from "../base/log";
-import type { Host, Route } from "./route";
+import type { Host, HostMore, Route } from "./route";
 
 /** Expressions that PCRE refuses, so that each is logged once; their routes never match. */
 const refused = new LuaTable<string, true>();
 
 const slash = string.byte("/");
 
-function matchOrdered(host: Host, uri: string): Route | undefined {
-  const ordered = host.ordered!;
-  for (const i of $range(1, host.orderedCount)) {
-    const route = ordered.get(i)!;
-    const start = route.start;
+function matchOrdered(more: HostMore, uri: string): Route | undefined {
+  const ordered = more.ordered!;
+  for (const i of $range(1, more.orderedCount)) {
+    const candidate = ordered.get(i)!;
+    const start = candidate.start;
     if (start !== undefined) {
       if (string.lower(string.sub(uri, 1, start.length)) === start) {
-        return route;
+        return candidate.route;
       }
-    } else if (refused.get(route.pattern!) === undefined) {
-      const [from, , problem] = ngx.re.find(uri, route.pattern!, "ijo");
-      if (from !== undefined) {
-        return route;
-      }
-      if (problem !== undefined) {
-        refuse(route.pattern!, problem);
-      }
+    } else if (matchesPattern(candidate.pattern!, uri)) {
+      return candidate.route;
     }
   }
   return undefined;
+}
+
+function matchesPattern(pattern: string, uri: string): boolean {
+  if (refused.get(pattern) !== undefined) {
+    return false;
+  }
+  const [from, , problem] = ngx.re.find(uri, pattern, "ijo");
+  if (problem !== undefined) {
+    refuse(pattern, problem);
+  }
+  return from !== undefined;
 }
 
 function refuse(pattern: string, problem: string): void {
@@ -39,22 +44,32 @@ function refuse(pattern: string, problem: string): void {
 }
 
 function matchPrefix(host: Host, uri: string): Route | undefined {
-  const prefixes = host.prefixes;
+  const paths = host.paths;
   let best: Route | undefined;
   const last = math.min(uri.length, host.longestPrefix);
   for (const i of $range(1, last)) {
     if (string.byte(uri, i) === slash) {
-      best = prefixes.get(string.sub(uri, 1, i)) ?? best;
+      best = paths.get(string.sub(uri, 1, i)) ?? best;
     }
   }
   return best;
 }
 
 function matchPath(host: Host, uri: string): Route | undefined {
-  if (host.ordered !== undefined) {
-    return matchOrdered(host, uri);
+  const more = host.more;
+  if (more !== undefined) {
+    if (more.ordered !== undefined) {
+      return matchOrdered(more, uri);
+    }
+    if (more.exactSlash !== undefined) {
+      const exact = more.exactSlash.get(uri);
+      if (exact !== undefined) {
+        return exact;
+      }
+    }
   }
-  return host.exact.get(uri) ?? matchPrefix(host, uri);
+  // a path that ends in "/" is a prefix or nothing: the loop below finds it
+  return host.paths.get(uri) ?? matchPrefix(host, uri);
 }
 
 export { matchPath };

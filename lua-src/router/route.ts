@@ -1,20 +1,31 @@
-/** Documents of hosts and routes → what the request phases use; done once per worker, when a host is first asked for. */
+/**
+ * Documents of hosts and routes → what the request phases use; done once per worker, when a host is first asked for.
+ * The tables are small on purpose: what most hosts and routes do not have lies in `more`, so 5,000 hosts fit a worker
+ * and the plain request touches little memory.
+ */
 import { type Backend, backendNamed } from "../balancer/peers";
 import { logError } from "../base/log";
 import { settings } from "../configuration/settings";
-import type { RequestState } from "../features/feature";
 import { compileSteps, type Steps } from "../features/order";
-import type { HostDocument, RouteDocument, SourceDocument } from "../wire";
+import type { HostDocument, RouteDocument } from "../wire";
 
 /** A location, compiled. */
 export interface Route {
-  readonly document: RouteDocument;
-  readonly source: SourceDocument;
+  readonly backend: Backend | undefined;
+  /** undefined: proxied by the default location, with no steps and general settings. */
+  readonly more: RouteMore | undefined;
+  /** namespace, ingress, service, port, path: from 1. */
+  readonly source: LuaTable<number, string>;
+  /** Place in the document's list, from 1. */
+  readonly index: number;
+}
+
+export interface RouteMore {
+  readonly profile: string | undefined;
   /** "/~id" of the location to enter; undefined: the default location, without hooks. */
   readonly location: string | undefined;
   /** The profile that the document names is not in this worker's nginx.conf. */
   readonly foreign: boolean;
-  readonly backend: Backend | undefined;
   readonly status: number | undefined;
   readonly slash: string | undefined;
   /** Before a backend is looked for: redirects, rewriting. */
@@ -27,24 +38,36 @@ export interface Route {
   readonly tries: number | undefined;
   /** Seconds. */
   readonly timeouts: { readonly connect?: number; readonly send?: number; readonly read?: number } | undefined;
-  /** Regex mode. */
+}
+
+/** In regex mode: one of the two is there. */
+export interface OrderedRoute {
   readonly pattern: string | undefined;
   /** Lower-case start, for iprefix. */
   readonly start: string | undefined;
+  readonly route: Route;
 }
 
 /** A host, compiled. */
 export interface Host {
-  readonly document: HostDocument;
-  /** Something is to be decided before the path: deny, redirect, app root, catch-all paths. */
-  readonly special: boolean;
   /** The route for every path, where there is just a prefix "/". */
   readonly only: Route | undefined;
-  readonly exact: LuaTable<string, Route>;
-  readonly prefixes: LuaTable<string, Route>;
+  /** By path: prefixes end in "/", exact paths do not. */
+  readonly paths: LuaTable<string, Route>;
   readonly longestPrefix: number;
+  readonly more: HostMore | undefined;
+}
+
+export interface HostMore {
+  readonly catchAll: boolean;
+  readonly aliasOf: string | undefined;
+  readonly deny: number | undefined;
+  readonly redirectTo: HostDocument["redirectTo"];
+  readonly appRoot: string | undefined;
+  /** Exact paths that end in "/". */
+  readonly exactSlash: LuaTable<string, Route> | undefined;
   /** Regex mode, in match order. */
-  readonly ordered: LuaTable<number, Route> | undefined;
+  readonly ordered: LuaTable<number, OrderedRoute> | undefined;
   readonly orderedCount: number;
 }
 
@@ -57,18 +80,20 @@ function routePattern(path: string): string {
   return `^${path}`;
 }
 
-function compileRoute(document: RouteDocument): Route {
-  const steps = compileSteps(document.features);
+function compileMore(document: RouteDocument): RouteMore | undefined {
   const { profile, features } = document;
+  const [anyFeature] = next(features as unknown as LuaTable<string, unknown>);
+  if (profile === undefined && document.fixed === undefined && anyFeature === undefined) {
+    return undefined;
+  }
+  const steps = compileSteps(features);
   const hooked = steps.header !== undefined || steps.log !== undefined;
   const fixed = document.fixed as { status?: number; slash?: string } | undefined;
   const timeouts = features.timeouts;
   return {
-    document,
-    source: document.source,
+    profile,
     location: profile !== undefined ? `/~${profile}` : hooked ? "/~h" : undefined,
     foreign: profile !== undefined && settings.profiles.get(profile) === undefined,
-    backend: document.backend === undefined ? undefined : backendNamed(document.backend),
     status: fixed?.status,
     slash: fixed?.slash,
     early: steps.early,
@@ -80,48 +105,73 @@ function compileRoute(document: RouteDocument): Route {
       timeouts === undefined
         ? undefined
         : { connect: seconds(timeouts.connect), send: seconds(timeouts.send), read: seconds(timeouts.read) },
-    pattern: document.kind === "regex" ? routePattern(document.path) : undefined,
-    start: document.kind === "iprefix" ? string.lower(document.path) : undefined,
   };
+}
+
+function compileRoute(document: RouteDocument, index: number): Route {
+  const { namespace, ingress, service, port, path } = document.source;
+  const source = [namespace, ingress, service, port, path] as unknown as LuaTable<number, string>;
+  const backend = document.backend === undefined ? undefined : backendNamed(document.backend);
+  return { backend, more: compileMore(document), source, index };
+}
+
+interface Draft {
+  readonly paths: LuaTable<string, Route>;
+  count: number;
+  longestPrefix: number;
+  exactSlash: LuaTable<string, Route> | undefined;
+  ordered: LuaTable<number, OrderedRoute> | undefined;
+  orderedCount: number;
+}
+
+function addRoute(draft: Draft, { kind, path }: RouteDocument, route: Route): void {
+  if (kind === "regex" || kind === "iprefix") {
+    const isRegex = kind === "regex";
+    draft.ordered = draft.ordered ?? new LuaTable();
+    draft.orderedCount += 1;
+    draft.ordered.set(draft.orderedCount, {
+      pattern: isRegex ? routePattern(path) : undefined,
+      start: isRegex ? undefined : string.lower(path),
+      route,
+    });
+  } else if (kind === "exact" && string.sub(path, -1) === "/") {
+    draft.exactSlash = draft.exactSlash ?? new LuaTable();
+    draft.exactSlash.set(path, route);
+  } else {
+    draft.paths.set(path, route);
+    draft.count += 1;
+    if (kind === "prefix") {
+      draft.longestPrefix = math.max(draft.longestPrefix, path.length);
+    }
+  }
+}
+
+function compileHostMore(document: HostDocument, draft: Draft): HostMore | undefined {
+  const { name, aliasOf, deny, redirectTo, appRoot } = document;
+  const { exactSlash, ordered, orderedCount } = draft;
+  const plain = aliasOf === undefined && deny === undefined && redirectTo === undefined && appRoot === undefined;
+  if (plain && name !== "" && exactSlash === undefined && ordered === undefined) {
+    return undefined;
+  }
+  return { catchAll: name === "", aliasOf, deny, redirectTo, appRoot, exactSlash, ordered, orderedCount };
 }
 
 /** A route that cannot be compiled is left out; its neighbours stay. */
 function compileHost(document: HostDocument): Host {
-  const exact = new LuaTable<string, Route>();
-  const prefixes = new LuaTable<string, Route>();
-  const ordered = new LuaTable<number, Route>();
-  let [exactCount, prefixCount, orderedCount, longestPrefix] = [0, 0, 0, 0];
+  const draft: Draft = { paths: new LuaTable(), count: 0, longestPrefix: 0, exactSlash: undefined, ordered: undefined, orderedCount: 0 };
+  let index = 0;
   for (const routeDocument of document.routes) {
-    const [ok, compiled] = pcall(compileRoute, routeDocument);
-    if (!ok) {
-      logError("route cannot be compiled", `${document.name}${routeDocument.path}: ${tostring(compiled)}`);
-      continue;
-    }
-    const route = compiled as Route;
-    if (routeDocument.kind === "exact") {
-      exact.set(routeDocument.path, route);
-      exactCount += 1;
-    } else if (routeDocument.kind === "prefix") {
-      prefixes.set(routeDocument.path, route);
-      prefixCount += 1;
-      longestPrefix = math.max(longestPrefix, routeDocument.path.length);
+    index += 1;
+    const [ok, compiled] = pcall(compileRoute, routeDocument, index);
+    if (ok) {
+      addRoute(draft, routeDocument, compiled as Route);
     } else {
-      orderedCount += 1;
-      ordered.set(orderedCount, route);
+      logError("route cannot be compiled", `${document.name}${routeDocument.path}: ${tostring(compiled)}`);
     }
   }
-  const simple = exactCount === 0 && orderedCount === 0 && prefixCount === 1 && longestPrefix === 1;
-  return {
-    document,
-    special: document.deny !== undefined || document.redirectTo !== undefined || document.appRoot !== undefined || document.name === "",
-    only: simple ? prefixes.get("/") : undefined,
-    exact,
-    prefixes,
-    longestPrefix,
-    ordered: orderedCount > 0 ? ordered : undefined,
-    orderedCount,
-  };
+  const more = compileHostMore(document, draft);
+  const single = draft.count === 1 && draft.longestPrefix === 1 && draft.exactSlash === undefined && draft.ordered === undefined;
+  return { only: single ? draft.paths.get("/") : undefined, paths: draft.paths, longestPrefix: draft.longestPrefix, more };
 }
 
-export type { RequestState };
 export { compileHost, routePattern };

@@ -104,6 +104,7 @@ export class DataPlane {
     const file = join(dir, "nginx.conf");
     writeFileSync(file, text);
     const child = spawn("nginx", ["-p", dir, "-c", file, "-e", join(dir, "error.log")], { stdio: ["ignore", "inherit", "inherit"] });
+    process.once("exit", () => child.kill("SIGTERM"));
     const plane = new DataPlane(dir, ports, view, hash, child);
     await plane.untilAnswering();
     return plane;
@@ -220,6 +221,7 @@ export async function startUpstream(name: string, address = "127.0.0.1"): Promis
       const steer = JSON.parse(String(seen.headers["x-answer"] ?? "{}")) as {
         by?: string;
         status?: number;
+        delay?: number;
         headers?: Record<string, string>;
       };
       if (steer.by !== undefined && steer.by !== name) Object.assign(steer, { status: 200, headers: {} });
