@@ -51,7 +51,7 @@ export function parseFlags(argv: readonly string[]): ParsedFlags {
   return error === undefined ? { ok: options } : { error };
 }
 
-/** Sentences about given flags that have no effect yet, for the log. */
+/** Sentences about given flags that have no effect yet, and about words that are no flags, for the log. */
 export function notYet(options: Options): string[] {
   const sentences: string[] = [];
   for (const name of [...options.given].sort()) {
@@ -61,6 +61,10 @@ export function notYet(options: Options): string[] {
     // Off is what one gets.
     if (value === false || value === "") continue;
     sentences.push(`flag --${name} has no effect yet`);
+  }
+  for (const word of options.rest) {
+    // Some manifests repeat the program's path as the first argument.
+    if (!word.startsWith("/")) sentences.push(`argument ${JSON.stringify(word)} is ignored: a value belongs to its flag as --flag=value`);
   }
   return sentences;
 }

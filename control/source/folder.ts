@@ -32,6 +32,9 @@ interface Watched {
   readonly watcher: FSWatcher;
 }
 
+/** Files read at the same time. */
+const atOnce = 32;
+
 /** Wait after a look that failed as a whole. */
 const failureMs = 1000;
 
@@ -49,7 +52,7 @@ export class FolderSource implements Source {
   readonly #set = new ManifestSet();
   /** By absolute path. */
   readonly #watchers = new Map<string, Watched>();
-  /** Sorted by path. */
+  /** By path; in order of it when published. */
   #files = new Map<string, FileState>();
   #unreadable: ReadonlyMap<string, string> = new Map();
   /** Files seen while they were changing: the stamp, and since when it holds. */
@@ -61,6 +64,7 @@ export class FolderSource implements Source {
   #busy: Promise<void> | undefined;
   #stopped = false;
   #failed = false;
+  #unsorted = false;
   #synced = false;
   #looks = 0;
   #lastFindings = "[]";
@@ -115,8 +119,7 @@ export class FolderSource implements Source {
       this.#wake(this.#failed ? failureMs : this.#settleMs);
       return;
     }
-    const rescan = this.#lastLook + this.#rescanMs - this.#clock.now();
-    this.#wake(Math.max(0, rescan));
+    this.#wake(Math.max(0, this.#lastLook + this.#rescanMs - this.#clock.now()));
   }
 
   async #look(): Promise<void> {
@@ -148,7 +151,11 @@ export class FolderSource implements Source {
       this.#settling.delete(path);
       changed = this.#files.delete(path) || changed;
     }
-    for (const [path, look] of scan.files) changed = (await this.#take(path, look)) || changed;
+    const files = [...scan.files];
+    for (let from = 0; from < files.length; from += atOnce) {
+      const taken = await Promise.all(files.slice(from, from + atOnce).map(([path, look]) => this.#take(path, look)));
+      changed = changed || taken.includes(true);
+    }
     return changed;
   }
 
@@ -195,9 +202,8 @@ export class FolderSource implements Source {
     const unread = manifest.findings.some((finding) => finding.at === unopened);
     const next: FileState = { stamp: unread ? "" : look.stamp, mtime: look.mtime, manifest: { ...manifest, claims } };
     const changed = unread ? JSON.stringify(state?.manifest.findings) !== JSON.stringify(manifest.findings) : true;
-    const isNew = state === undefined;
+    this.#unsorted ||= state === undefined;
     this.#files.set(path, next);
-    if (isNew) this.#files = new Map([...this.#files].sort(([a], [b]) => (a < b ? -1 : 1)));
     return changed;
   }
 
@@ -229,10 +235,11 @@ export class FolderSource implements Source {
 
   #publish(): void {
     const sink = this.#sink!;
+    if (this.#unsorted) this.#files = new Map([...this.#files].sort(([a], [b]) => (a < b ? -1 : 1)));
+    this.#unsorted = false;
     const { events, findings } = this.#set.replace(this.#files);
     if (events.length > 0) sink.change(events);
-    const all: Finding[] = [...this.#unreadable].map(([path, text]) => fileFinding(join(this.#path, path), "", text));
-    all.push(...findings);
+    const all: Finding[] = [...[...this.#unreadable].map(([path, text]) => fileFinding(join(this.#path, path), "", text)), ...findings];
     const text = JSON.stringify(all);
     if (text !== this.#lastFindings) {
       this.#lastFindings = text;

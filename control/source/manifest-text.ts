@@ -1,6 +1,6 @@
 /** Text of a manifest file → its documents as plain values. */
 
-import { parseAllDocuments } from "yaml";
+import { LineCounter, parseAllDocuments } from "yaml";
 
 export type ManifestText =
   | { readonly kind: "documents"; readonly documents: readonly ManifestDocument[] }
@@ -34,7 +34,9 @@ function readJson(text: string): ManifestText {
 }
 
 function readYaml(text: string): ManifestText {
+  const lines = new LineCounter();
   const parsed = parseAllDocuments(text, {
+    lineCounter: lines,
     version: "1.2",
     schema: "core",
     merge: true,
@@ -48,16 +50,20 @@ function readYaml(text: string): ManifestText {
   for (const document of parsed) {
     // A tag that is not known here is a warning of the parser; its value would be read as something else than was meant.
     const problem = document.errors[0] ?? document.warnings[0];
-    if (problem !== undefined)
-      return { kind: "unreadable", at: lineAndColumn(text, problem.pos[0]), text: `is not YAML: ${problem.message}` };
+    if (problem !== undefined) return { kind: "unreadable", at: placeText(lines, problem.pos[0]), text: `is not YAML: ${problem.message}` };
     try {
-      const at = lineAndColumn(text, document.contents?.range?.[0] ?? 0).replace(/ column .*/, "");
+      const at = `line ${lines.linePos(document.contents?.range?.[0] ?? 0).line}`;
       documents.push({ value: document.toJS({ maxAliasCount }), at });
     } catch (error) {
       return { kind: "unreadable", at: "", text: `is not YAML: ${(error as Error).message}` };
     }
   }
   return { kind: "documents", documents };
+}
+
+function placeText(lines: LineCounter, position: number): string {
+  const { line, col } = lines.linePos(position);
+  return `line ${line} column ${col}`;
 }
 
 function lineAndColumn(text: string, position: number): string {

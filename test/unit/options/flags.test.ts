@@ -92,6 +92,13 @@ test("a given flag without effect is told, unless it only switches off", () => {
   expect(told).toEqual(["flag --maxmind-mirror has no effect yet"]);
 });
 
+test("a word that is no flag is told, but for the program's own path", () => {
+  const told = notYet(ok("/nginx-ingress-controller", "--update-status", "false"));
+  expect(told.filter((sentence) => sentence.startsWith("argument"))).toEqual([
+    'argument "false" is ignored: a value belongs to its flag as --flag=value',
+  ]);
+});
+
 test("every flag of the retired controller exists with its default", () => {
   const lines = readFileSync(new URL("retired-flags.tsv", import.meta.url), "utf8")
     .trim()
