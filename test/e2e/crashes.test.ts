@@ -51,7 +51,7 @@ async function takesChanges(mark: string): Promise<void> {
   expect((await get({ port: controller.ports.http, host: `${mark}.test` })).app).toBe("app-b");
 }
 
-test("kill -9 of a worker: another takes over with all it knew", async () => {
+test("kill -9 of a worker: another takes over with all it knew", { timeout: 120_000 }, async () => {
   const { nginxPid } = await controller.state();
   const killed = workersOf(nginxPid);
   expect(killed.length).toBeGreaterThan(0);
@@ -63,7 +63,7 @@ test("kill -9 of a worker: another takes over with all it knew", async () => {
   expect((await controller.state()).nginxPid).toBe(nginxPid);
 });
 
-test("kill -9 of the nginx master: the controller starts another one and fills it", async () => {
+test("kill -9 of the nginx master: the controller starts another one and fills it", { timeout: 120_000 }, async () => {
   const { nginxPid } = await controller.state();
   const orphans = childrenOf(nginxPid);
   process.kill(nginxPid, "SIGKILL");
@@ -77,7 +77,9 @@ test("kill -9 of the nginx master: the controller starts another one and fills i
   await takesChanges("master");
 });
 
-test("kill -9 of the controller: nginx serves on, and the next controller takes over without a lost request", async () => {
+test("kill -9 of the controller: nginx serves on, and the next controller takes over without a lost request", {
+  timeout: 120_000,
+}, async () => {
   const { http, https } = controller.ports;
   const calls: readonly Call[] = [
     { port: http, host: "a.test" },

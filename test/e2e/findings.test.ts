@@ -75,8 +75,9 @@ describe("a mistake is reported with object, field and reason, and harms nobody 
       ingress("broken", { host: "broken.test", paths: { "/": "app-a" }, tlsSecret: "broken" }),
       tlsSecret("broken", broken, "not a key"),
     ]);
-    const found = await finding("certificate-invalid", "Secret default/broken");
-    expect(found.at).toMatch(/tls[.](crt|key)/);
+    const found = await finding("certificate-invalid", "Ingress default/broken");
+    expect(found.at).toBe("spec.tls[0].secretName");
+    expect(found.text).toMatch(/^Secret default\/broken: .{10,}/);
     const reply = await get({ port: controller.ports.https, host: "broken.test", tls: true });
     expect(reply.certificate?.subject).toBe("Kubernetes Ingress Controller Fake Certificate");
     await othersAreServed("certificate");

@@ -24,11 +24,16 @@ describe("a folder of manifests", () => {
     controller.write("class.json", [ingressClass]);
     controller.write("app-a.json", [service("app-a"), ...endpointSlices("app-a", pods.of("app-a").slice(0, 2))]);
     controller.write("app-b.json", [service("app-b"), ...endpointSlices("app-b", pods.of("app-b"))]);
+    // A canary belongs to the Service of its primary wherever that is used, so both have Services of their own.
+    controller.write("canary.json", [
+      ...[service("main"), ...endpointSlices("main", pods.of("app-a"))],
+      ...[service("new"), ...endpointSlices("new", pods.of("app-b"))],
+    ]);
     controller.write("hosts.json", [
       ingress("a", { host: "a.test", paths: { "/": "app-a" } }),
       ingress("b", { host: "b.test", paths: { "/": "app-b", "/a": "app-a" } }),
-      ingress("main", { host: "canary.test", paths: { "/": "app-a" } }),
-      ingress("new", { host: "canary.test", paths: { "/": "app-b" }, annotations: { canary: "true", "canary-weight": "20" } }),
+      ingress("main", { host: "canary.test" }),
+      ingress("new", { host: "canary.test", annotations: { canary: "true", "canary-weight": "20" } }),
       ingress("first", { host: "first.test", paths: { "/": "app-a" }, tlsSecret: "first" }),
       ingress("second", { host: "second.test", paths: { "/": "app-b" }, tlsSecret: "second" }),
       tlsSecret("first", first.certificate, first.key),

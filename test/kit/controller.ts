@@ -80,6 +80,8 @@ export class Controller {
       if (child.exitCode !== null || child.signalCode !== null) throw new Ended(`the controller ended: ${this.log.slice(-20).join("\n")}`);
       const healthy = (await fetch(this.url("/healthz"))).ok;
       return healthy && (await this.state()).synced;
+    }).catch((error: Error) => {
+      throw new Error(`${error.message}\n${this.log.slice(-30).join("\n")}`, { cause: error.cause });
     });
   }
 

@@ -46,8 +46,8 @@ const kinds: readonly ((number: number, pods: Pods) => Change)[] = [
   function canaryWeight(number) {
     const annotations = { canary: "true", "canary-weight": String(number % 100) };
     const objects = [
-      ingress("canary-main", { host: "canary.test", paths: { "/": "app-a" } }),
-      ingress("canary-new", { host: "canary.test", paths: { "/": "app-b" }, annotations }),
+      ingress("main", { host: "canary.test" }),
+      ingress("new", { host: "canary.test", annotations }),
     ];
     return { file: "canary.json", objects, probe: { host: "canary.test", apps: ["app-a", "app-b"] } };
   },
@@ -67,9 +67,10 @@ const kinds: readonly ((number: number, pods: Pods) => Change)[] = [
 /** What stands before the first change. Needs pods of app-a and app-b, four each. */
 export function writeBeginning(controller: Controller, pods: Pods): URLSearchParams {
   const wanted = [
-    controller.write("base.json", [ingressClass, service("app-a"), service("app-b")]),
+    controller.write("base.json", [ingressClass, service("app-a"), service("app-b"), service("main"), service("new")]),
     controller.write("app-a-pods.json", endpointSlices("app-a", pods.of("app-a"))),
     controller.write("app-b-pods.json", endpointSlices("app-b", pods.of("app-b"))),
+    controller.write("canary-pods.json", [...endpointSlices("main", pods.of("app-a")), ...endpointSlices("new", pods.of("app-b"))]),
     controller.write("steady.json", steadyHost()),
   ];
   return new URLSearchParams(wanted.flatMap((one) => [...one]));
