@@ -21,21 +21,24 @@ interface SliceManifest {
   readonly endpoints: readonly { readonly addresses: readonly string[]; readonly targetRef?: { readonly name: string } }[];
 }
 
-/** The pods that the manifests speak of. */
+/** The pods that the manifests speak of, each once; the first slice that names a pod says to which app it belongs. */
 function podsOfExamples(): readonly Pod[] {
-  const pods: Pod[] = [];
-  for (const file of readdirSync(examples).filter((name) => name.endsWith(".yaml"))) {
+  const pods = new Map<string, Pod>();
+  const files = readdirSync(examples).filter((name) => name.endsWith(".yaml"));
+  for (const file of files.sort()) {
     for (const document of parseAllDocuments(readFileSync(resolve(examples, file), "utf8"))) {
       const object = document.toJS() as SliceManifest | null;
       if (object?.kind !== "EndpointSlice") continue;
       const app = object.metadata.labels?.["kubernetes.io/service-name"] ?? "";
       for (const endpoint of object.endpoints) {
         const address = endpoint.addresses[0]!;
-        pods.push({ app, name: endpoint.targetRef?.name ?? address, address, port: object.ports[0]!.port });
+        const pod = { app, name: endpoint.targetRef?.name ?? address, address, port: object.ports[0]!.port };
+        const key = `${address}:${pod.port}`;
+        if (!pods.has(key)) pods.set(key, pod);
       }
     }
   }
-  return pods;
+  return [...pods.values()];
 }
 
 /** A new self-signed certificate at each start; no key is ever part of the repository. */
@@ -93,7 +96,7 @@ Sluice serves examples/ on ports ${ports.http} (http) and ${ports.https} (https)
   curl -s http://b.${http}/a/hello
   curl -s --cacert ${certificate} https://${https}/
   for i in $(seq 20); do curl -s http://canary.${http}/ | head -1; done | sort | uniq -c
-  curl -si http://${secureHost}:${ports.http}/ | head -4
+  curl -si http://${secureHost}:${ports.http}/ | grep -iE "^(http|location)"
 
 Edit a file in examples/ and ask again: it is served at once.
 
@@ -140,7 +143,7 @@ function startController(started: Started, ports: Ports): ChildProcess {
     log.write(`${line}\n`);
     recent.push(line);
     if (recent.length > 40) recent.shift();
-    if (/^[WEF]\d/.test(line)) process.stdout.write(`${line}\n`);
+    if (/^[WEF]\d/.test(line) && !line.includes("has no effect yet")) process.stdout.write(`${line}\n`);
   };
   const run = { manifests: examples, runtimeDir: started.work, logDir: started.work, ports, configmap: "demo/sluice" };
   const controller = started.add(spawnController(run, onLine));
