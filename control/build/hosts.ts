@@ -88,7 +88,18 @@ function compile(host: string, location: Location, regex: boolean, hasCertificat
   }
   const { look, settings, httpsPort } = context;
   const protocol = protocolOf(location, "");
-  const at: Place = { ingress: owner.ingress, host, path: location.path, protocol, regex, hasCertificate, httpsPort, settings, look };
+  const at: Place = {
+    ingress: owner.ingress,
+    host,
+    path: location.path,
+    exact: location.pathType === "Exact",
+    protocol,
+    regex,
+    hasCertificate,
+    httpsPort,
+    settings,
+    look,
+  };
   const documents: FeatureDocuments = {};
   const fixed: Directive[] = [];
   for (const feature of list) {

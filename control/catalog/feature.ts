@@ -68,6 +68,8 @@ export interface Place {
   readonly host: string;
   /** As written in the Ingress. */
   readonly path: string;
+  /** pathType Exact. */
+  readonly exact: boolean;
   readonly protocol: Protocol;
   /** Host-wide regex mode. */
   readonly regex: boolean;

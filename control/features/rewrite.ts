@@ -38,7 +38,9 @@ export const rewrite = feature({
   },
   build(v, place) {
     const target = v["rewrite-target"];
-    if (target === undefined || target === "" || target === place.path) return undefined;
+    if (target === undefined || target === "") return undefined;
+    // A Prefix path is the very path and what lies below "path/": a target equal to the path replaces only the latter.
+    if (target === place.path) return place.exact || target.endsWith("/") ? undefined : { rewrite: { from: `${target}/`, target } };
     const prefix = v["x-forwarded-prefix"];
     return { rewrite: { from: place.path, target, ...(prefix === undefined || prefix === "" ? {} : { forwardedPrefix: prefix }) } };
   },

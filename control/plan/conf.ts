@@ -126,6 +126,9 @@ function httpDirectives(settings: Settings, around: ConfSurroundings): Directive
   if (settings["ssl-session-cache"]) out.push({ name: "ssl_session_timeout", args: [settings["ssl-session-timeout"]] });
   if (settings["ssl-ciphers"] !== "") out.push({ name: "ssl_prefer_server_ciphers", args: ["on"] });
   if (settings["use-gzip"]) out.push(...gzip(settings));
+  if (settings["allow-backend-server-header"]) {
+    for (const family of ["proxy", "grpc", "fastcgi"]) out.push({ name: `${family}_pass_header`, args: ["Server"] });
+  }
   for (const header of settings["hide-headers"]) out.push({ name: "proxy_hide_header", args: [header] });
   if (around.resolvers.length > 0) {
     const noIpv6 = settings["disable-ipv6-dns"] ? ["ipv6=off"] : [];
