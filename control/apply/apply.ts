@@ -184,9 +184,18 @@ export class Apply {
       this.#record(reason, false);
       throw error;
     }
+    await this.#refillIfEmptied(conf, usable);
     if (!(await this.#o.nginx.left(old, 10_000))) this.#o.logger.warning("old nginx workers still accept", { pids: old.map(String) });
     this.#running = usable;
     this.#record(reason, true);
+  }
+
+  /** A dictionary of another size starts empty: what it held is sent again. */
+  async #refillIfEmptied(wanted: Running, usable: Running): Promise<void> {
+    const before = this.#running?.settings["lua-shared-dicts"];
+    if (usable !== wanted || before === undefined || before === usable.settings["lua-shared-dicts"]) return;
+    this.#applied.seed(await this.#o.dataPlane.keys());
+    this.#version = (await this.#o.dataPlane.state())?.version ?? 0;
   }
 
   #reason(conf: Running): string {

@@ -63,6 +63,8 @@ export class Nginx {
     // Its own words go where ours go; the pipe would die with us, and nginx is to outlive us.
     const child = spawn(binary, ["-e", "stderr", "-p", runtimeDir, "-c", confFile], {
       detached: true,
+      // working_directory moves workers only
+      cwd: runtimeDir,
       stdio: ["ignore", "inherit", "inherit"],
     });
     let ended = "";

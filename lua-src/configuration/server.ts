@@ -53,6 +53,15 @@ function readCertificate(): Answer {
   return pem === undefined ? plain(404, "No key associated with this hostname.") : plain(200, pem);
 }
 
+/** Host → uid: no key material. */
+function readServers(): Answer {
+  const servers = new LuaTable<string, string>();
+  for (const host of listKeys("servers")) {
+    servers.set(host, readText("servers", host)!);
+  }
+  return plain(200, encodeDocument({ servers }));
+}
+
 function readMatch(): Answer {
   sync();
   const [path] = string.match(argument("uri") ?? "/", "^[^?]*");
@@ -67,6 +76,7 @@ const readers: Record<string, Handler> = {
   [paths.state]: readState,
   [paths.match]: readMatch,
   [paths.certs]: readCertificate,
+  [paths.servers]: readServers,
 };
 
 const writers: Record<string, Handler> = {
