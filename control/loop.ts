@@ -23,6 +23,8 @@ import type { Sink, SourceEvent } from "./source/source.ts";
 export interface NameLook {
   watchNames(names: ReadonlySet<string>): void;
   addressesOf(name: string): readonly string[] | undefined;
+  /** Asked for, neither answered nor failed yet. */
+  isPending(name: string): boolean;
 }
 
 export interface LoopOptions {
@@ -120,7 +122,7 @@ export class Loop implements Sink {
   /** Resolves when these versions have been read and all that was read is applied or refused for good. */
   async waitApplied(wanted: readonly Wanted[], timeout: number): Promise<Waited> {
     const missing = () => wanted.filter((w) => this.#o.objects.versionOf(w.ref) !== w.version);
-    const done = () => this.#synced && !this.#busy && !this.#pending() && missing().length === 0;
+    const done = () => this.#synced && !this.#busy && !this.#pending() && missing().length === 0 && !this.#resolving();
     const until = Date.now() + timeout;
     while (!done()) {
       const left = until - Date.now();
@@ -145,6 +147,14 @@ export class Loop implements Sink {
       });
     }
     return { done: true };
+  }
+
+  /** A name's first answer is still on its way; the answer or its failure wakes the waiters. */
+  #resolving(): boolean {
+    for (const backend of this.#built?.model.backends.values() ?? []) {
+      if (backend.endpoints.kind === "dns" && this.#o.names.isPending(backend.endpoints.host)) return true;
+    }
+    return false;
   }
 
   #pending(): boolean {
