@@ -49,13 +49,6 @@ const suites: readonly Suite[] = [
   { name: "docs", about: "generated pages are current", kind: "check", commands: [[node, "build/run.mjs", "build/docs.ts", "--check"]] },
   { name: "unit", about: "pure parts", kind: "vitest", commands: [["test/unit"]] },
   {
-    name: "lua-specs",
-    about: "Lua modules inside nginx",
-    kind: "counted",
-    commands: [[node, "build/run.mjs", "test/lua/run.ts"]],
-    needs: ["dist/lua"],
-  },
-  {
     name: "dataplane",
     about: "nginx and Lua without a controller",
     kind: "vitest",

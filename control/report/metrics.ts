@@ -59,7 +59,7 @@ const series: readonly Series[] = [
 export function createMetrics(options: MetricsOptions): () => Promise<{ contentType: string; pieces: Iterable<string> }> {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  const labels = `controller_namespace="${escape(options.namespace)}",controller_class="${escape(options.controllerClass)}",controller_pod="${escape(options.pod)}"`;
+  const labels = `controller_namespace="${escapeLabel(options.namespace)}",controller_class="${escapeLabel(options.controllerClass)}",controller_pod="${escapeLabel(options.pod)}"`;
   return async () => {
     const pieces = [await registry.metrics()];
     if (options.enabled) pieces.push(own(options, labels));
@@ -72,7 +72,7 @@ function own(options: MetricsOptions, labels: string): string {
   const lines = [
     `# HELP ${prefix}_build_info Version of this controller.`,
     `# TYPE ${prefix}_build_info gauge`,
-    `${prefix}_build_info{${labels},release="${escape(options.version)}",build="",repository="sluice"} 1`,
+    `${prefix}_build_info{${labels},release="${escapeLabel(options.version)}",build="",repository="sluice"} 1`,
   ];
   for (const s of series) {
     const value = s.value(state);
@@ -82,6 +82,6 @@ function own(options: MetricsOptions, labels: string): string {
   return `${lines.join("\n")}\n`;
 }
 
-function escape(text: string): string {
+function escapeLabel(text: string): string {
   return text.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");
 }

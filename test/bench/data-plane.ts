@@ -89,10 +89,21 @@ async function run(): Promise<void> {
   const endpoint = { address: "127.0.0.1", port: String(upstreamPort) };
   await plane.apply({
     backends: byName(...names.map((name) => backendDocument(`default-${name}-80`, [endpoint]))),
-    hosts: byName(...names.map((name) => hostDocument(name, [routeDocument("/", `default-${name}-80`), routeDocument("/api/", `default-${name}-80`), routeDocument("/api", `default-${name}-80`)]))),
+    hosts: byName(
+      ...names.map((name) =>
+        hostDocument(name, [
+          routeDocument("/", `default-${name}-80`),
+          routeDocument("/api/", `default-${name}-80`),
+          routeDocument("/api", `default-${name}-80`),
+        ]),
+      ),
+    ),
   });
   const script = join(plane.dir, "wrk.lua");
-  writeFileSync(script, `local n = ${hosts} local i = 0 request = function() i = (i + 1) % n return "GET /some/path?x=1 HTTP/1.1\\r\\nHost: host-" .. i .. ".bench.test\\r\\nUser-Agent: wrk\\r\\nAccept: */*\\r\\n\\r\\n" end`);
+  writeFileSync(
+    script,
+    `local n = ${hosts} local i = 0 request = function() i = (i + 1) % n return "GET /some/path?x=1 HTTP/1.1\\r\\nHost: host-" .. i .. ".bench.test\\r\\nUser-Agent: wrk\\r\\nAccept: */*\\r\\n\\r\\n" end`,
+  );
   const [ours, theirs] = [await workerOf(plane.pid()), await workerOf(plain)];
   const [a, b]: [number[], number[]] = [[], []];
   measure(ours, plane.ports.http, script);
@@ -101,7 +112,9 @@ async function run(): Promise<void> {
     a.push(measure(ours, plane.ports.http, script));
     b.push(measure(theirs, plainPort, script));
   }
-  console.log(`hosts ${hosts}: sluice ${median(a).toFixed(1)} µs, plain ${median(b).toFixed(1)} µs, ratio ${(median(a) / median(b)).toFixed(2)}, worker ${residentMb(ours).toFixed(0)} MB (plain ${residentMb(theirs).toFixed(0)})`);
+  console.log(
+    `hosts ${hosts}: sluice ${median(a).toFixed(1)} µs, plain ${median(b).toFixed(1)} µs, ratio ${(median(a) / median(b)).toFixed(2)}, worker ${residentMb(ours).toFixed(0)} MB (plain ${residentMb(theirs).toFixed(0)})`,
+  );
   for (const pid of [upstream, plain]) process.kill(pid, "SIGTERM");
   await plane.stop();
 }

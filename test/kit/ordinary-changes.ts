@@ -45,10 +45,7 @@ const kinds: readonly ((number: number, pods: Pods) => Change)[] = [
   },
   function canaryWeight(number) {
     const annotations = { canary: "true", "canary-weight": String(number % 100) };
-    const objects = [
-      ingress("main", { host: "canary.test" }),
-      ingress("new", { host: "canary.test", annotations }),
-    ];
+    const objects = [ingress("main", { host: "canary.test" }), ingress("new", { host: "canary.test", annotations })];
     return { file: "canary.json", objects, probe: { host: "canary.test", apps: ["app-a", "app-b"] } };
   },
   function timeout(number) {
