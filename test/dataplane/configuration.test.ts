@@ -69,7 +69,10 @@ test("a malformed batch is refused whole, with the place", async () => {
       "neither backend nor fixed",
     ],
     [
-      { version: 5, hosts: { upsert: { "x.test": hostDocument("x.test", [{ ...route, features: { rewrite: { from: 1 } as never } }]) } } },
+      {
+        version: 5,
+        hosts: { upsert: { "x.test": hostDocument("x.test", [{ ...route, features: { rewrite: { from: 1, target: "/" } as never } }]) } },
+      },
       "rewrite.from",
     ],
     [{ version: 5, hosts: { upsert: { "x.test": hostDocument("x.test", [{ ...route, path: null as never }]) } } }, "null"],
