@@ -35,10 +35,17 @@ function typeScriptFiles(dir: string): string[] {
     .map((name) => join(dir, name));
 }
 
-/** Compiles all files below the given folders; module names are relative to rootDir. Throws with all diagnostics. */
-export function compileLua(rootDir: string, folders: readonly string[], outDir: string): Map<string, string> {
+/** Compiles all files below the given folders but those in `except`; module names are relative to rootDir. Throws with all diagnostics. */
+export function compileLua(
+  rootDir: string,
+  folders: readonly string[],
+  outDir: string,
+  except: readonly string[] = [],
+): Map<string, string> {
   const files = new Map<string, string>();
-  const program = ts.createProgram(folders.flatMap(typeScriptFiles), { ...options, rootDir, outDir } as ts.CompilerOptions);
+  const left = new Set(except.map((name) => join(rootDir, name)));
+  const names = folders.flatMap(typeScriptFiles).filter((name) => !left.has(name));
+  const program = ts.createProgram(names, { ...options, rootDir, outDir } as ts.CompilerOptions);
   const { diagnostics } = new tstl.Transpiler().emit({ program, writeFile: (name, text) => files.set(relative(outDir, name), text) });
   const all = [...ts.getPreEmitDiagnostics(program), ...diagnostics];
   if (all.length > 0) {

@@ -47,6 +47,12 @@ const suites: readonly Suite[] = [
     commands: [[node, "node_modules/@biomejs/biome/bin/biome", "check", "--error-on-warnings", "--max-diagnostics=15"]],
   },
   { name: "docs", about: "generated pages are current", kind: "check", commands: [[node, "build/run.mjs", "build/docs.ts", "--check"]] },
+  {
+    name: "lua-specs",
+    about: "Lua units in an nginx worker",
+    kind: "counted",
+    commands: [[node, "build/run.mjs", "test/lua/run.ts"]],
+  },
   { name: "unit", about: "pure parts", kind: "vitest", commands: [["test/unit"]] },
   {
     name: "dataplane",
@@ -142,9 +148,7 @@ function report(suite: Suite, outcome: Outcome, seconds: number): void {
   const mark = outcome.failed > 0 ? "FAILED" : "ok";
   process.stdout.write(`${mark.padEnd(7)}${suite.name.padEnd(10)} ${countsText(outcome)} (${seconds.toFixed(0)} s)\n`);
   for (const failure of outcome.failures) process.stdout.write(`         failed: ${failure}\n`);
-  const reasons = new Map<string, number>();
-  for (const skip of outcome.skips) reasons.set(skip.reason, (reasons.get(skip.reason) ?? 0) + 1);
-  for (const [reason, count] of reasons) process.stdout.write(`         skipped ${count}: ${reason}\n`);
+  for (const [reason, count] of Object.entries(outcome.skips)) process.stdout.write(`         skipped ${count}: ${reason}\n`);
 }
 
 function chosen(): readonly Suite[] {

@@ -21,7 +21,8 @@ function record(test: TestCase, outcome: Outcome): void {
     outcome.failures.push(name);
   } else {
     outcome.skipped++;
-    outcome.skips.push({ name, reason: (result.state === "skipped" ? result.note : undefined) ?? "no reason given" });
+    const reason = (result.state === "skipped" ? result.note : undefined) ?? "no reason given";
+    outcome.skips[reason] = (outcome.skips[reason] ?? 0) + 1;
   }
 }
 
@@ -39,7 +40,7 @@ export default class OutcomeReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], errors: readonly unknown[]): void {
     const file = process.env.SLUICE_OUTCOME;
     if (file === undefined) throw new Error("SLUICE_OUTCOME names no file");
-    const outcome: Outcome = { passed: 0, failed: 0, skipped: 0, failures: [], skips: [] };
+    const outcome: Outcome = { passed: 0, failed: 0, skipped: 0, failures: [], skips: {} };
     for (const module of modules) recordModule(module, outcome);
     if (errors.length > 0) {
       outcome.failed++;

@@ -194,6 +194,8 @@ test("the catch-all host answers health and status paths, other hosts do not", a
   expect(echo(await plane.get("app.test", "/healthz")).uri).toBe("/healthz");
   await plane.apply({ general: { ...generalDocument, statusAllow: ["10.0.0.0/8"] } });
   expect((await plane.get("nobody.test", "/nginx_status")).status).toBe(403);
+  await plane.get("nobody.test", "/after-status");
+  await plane.accessLine("GET /after-status");
   expect(plane.accessLog()).not.toContain("GET /nginx_status");
 });
 

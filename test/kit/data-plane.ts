@@ -147,6 +147,17 @@ export class DataPlane {
     return readFileSync(join(this.dir, "access.log"), "utf8");
   }
 
+  /** The line with this text, once nginx has written it: it answers first. */
+  async accessLine(text: string): Promise<string> {
+    for (;;) {
+      const line = this.accessLog()
+        .split("\n")
+        .find((candidate) => candidate.includes(text));
+      if (line !== undefined) return line;
+      await new Promise((done) => setTimeout(done, 10));
+    }
+  }
+
   configuration(method: string, path: string, body?: string): Promise<Reply> {
     const headers = body === undefined ? {} : { "content-length": Buffer.byteLength(body) };
     return request({ socketPath: this.view.paths.socket, method, path, headers }, body);
