@@ -149,6 +149,7 @@ export interface FeatureDocuments {
   readonly retries?: RetriesDocument;
   readonly upstreamVhost?: UpstreamVhostDocument;
   readonly accessLog?: AccessLogDocument;
+  readonly customErrors?: CustomErrorsDocument;
 }
 
 /** The URI is replaced by target where `from` (PCRE, case-insensitive, unanchored) matches; $1…$9 are its groups. */
@@ -182,6 +183,14 @@ export interface RetriesDocument {
 /** Host header for the upstream; may hold nginx variables ($name, ${name}). */
 export interface UpstreamVhostDocument {
   readonly host: string;
+}
+
+/** Who answers errors of this location, and requests when its own backend has no endpoints. */
+export interface CustomErrorsDocument {
+  /** Absent: the global default backend answers errors, and nobody stands in for an empty backend. */
+  readonly backend?: string;
+  /** The profile has error pages. */
+  readonly pages?: boolean;
 }
 
 export interface AccessLogDocument {

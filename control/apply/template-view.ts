@@ -76,6 +76,7 @@ function workerSettings(view: ConfView, hash: string): object {
     metrics: view.metrics,
     logUpstream: /\$\{?proxy_upstream_name\b/.test(view.accessLog.target === undefined ? "" : view.accessLog.format),
     clearServer: clearServerLines(view).byLua,
+    errorPages: view.server.some((directive) => directive.name === "error_page"),
     redirects: redirectSettings(view.http),
   };
 }
@@ -208,6 +209,7 @@ function quoteListen(head: string): string {
 interface Location {
   readonly match: Printed;
   readonly hooks: boolean;
+  readonly hook: { readonly module: Printed } | null;
   readonly upstreams: readonly Upstream[];
   readonly body: readonly { readonly line: Printed }[];
 }
@@ -229,7 +231,7 @@ function profileLocation(profile: Profile, view: ConfView): Location {
     ...snippetLines(view.snippets.location),
     passLine(profile.family, upstreams, "$sluice_uri"),
   ];
-  return { match: printed(`= /~${profile.id}`), hooks: true, upstreams, body: lines(body) };
+  return { match: printed(`= /~${profile.id}`), hooks: true, hook: null, upstreams, body: lines(body) };
 }
 
 function internalLocation(location: InternalLocation, view: ConfView): Location {
@@ -243,7 +245,8 @@ function internalLocation(location: InternalLocation, view: ConfView): Location 
       : printDirective({ name: passDirective(location.family), args: [location.passTo] });
   const body = [...location.directives.map(printDirective), ...headerLines(location, view), pass];
   const match = location.name.startsWith("@") ? location.name : `= ${location.name}`;
-  return { match: printed(match), hooks: false, upstreams, body: lines(body) };
+  const hook = location.hook === undefined ? null : { module: printed(quoteLua(location.hook)) };
+  return { match: printed(match), hooks: false, hook, upstreams, body: lines(body) };
 }
 
 function headerLines(location: Pick<Profile, "family" | "requestHeaders" | "fastcgiParams">, view: ConfView): string[] {

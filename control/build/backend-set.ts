@@ -7,7 +7,7 @@ import type { Finding } from "../model/finding.ts";
 import type { RecordingLook } from "../objects/references.ts";
 import type { ServicePortRef } from "../source/kinds.ts";
 import type { Accepted } from "./accept.ts";
-import { type BackendRules, backendOf, defaultBackendOf } from "./backends.ts";
+import { type BackendRules, backendOf, defaultBackendOf, firstPortBackend, standInId } from "./backends.ts";
 import { type CanaryPair, isCanary, trafficShaping } from "./canary.ts";
 import { type Location, pathsOf } from "./ingress.ts";
 
@@ -59,10 +59,26 @@ export class BackendSet {
     const { spec } = owner.ingress;
     const places = pathsOf(owner.ingress, owner.ref, []).map((p) => ({ backend: p.backend, at: `${p.at}.backend` }));
     if (spec.defaultBackend !== undefined) places.push({ backend: spec.defaultBackend, at: "spec.defaultBackend" });
+    this.#claimDefault(owner);
     for (const { backend, at } of places) {
       if (backend.service !== undefined) this.#make(owner, backend.service.name, backend.service.port, at);
       else this.#findings.push({ code: "backend-unsupported", about: owner.ref, at, text: "the backend is no Service" });
     }
+  }
+
+  /** Annotation default-backend: the Service by its first port. */
+  #claimDefault(owner: Accepted): void {
+    const name = owner.annotations.values["default-backend"] as string | undefined;
+    if (name === undefined) return;
+    const { namespace } = owner.ref;
+    const service = this.#look.service(namespace, name);
+    if (service === undefined) {
+      const text = `there is no Service ${namespace}/${name}; the annotation is left out`;
+      this.#findings.push({ code: "service-missing", about: owner.ref, at: "default-backend", text });
+      return;
+    }
+    const id = standInId(namespace, name);
+    if (!this.#backends.has(id)) this.#backends.set(id, firstPortBackend(id, service, this.#rules(owner)));
   }
 
   #make(owner: Accepted, service: string, port: ServicePortRef, at: string): void {

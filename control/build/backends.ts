@@ -118,14 +118,23 @@ function isLoopback(host: string): boolean {
 
 /** The Service of --default-backend-service by its first port; 404 by the data plane itself when it is not there. */
 export function defaultBackendOf(service: Service | undefined, rules: BackendRules): Backend {
+  return firstPortBackend(names.defaultBackend, service, rules);
+}
+
+/** Backend of annotation default-backend. */
+export function standInId(namespace: string, service: string): string {
+  return `custom-default-backend-${namespace}-${service}`;
+}
+
+export function firstPortBackend(id: string, service: Service | undefined, rules: BackendRules): Backend {
   const first = service?.spec.ports[0];
-  const document = plainDocument(names.defaultBackend, 0, service);
+  const document = plainDocument(id, 0, service);
   if (service === undefined || first === undefined) {
-    return { id: names.defaultBackend, endpoints: { kind: "none" }, document, source: undefined };
+    return { id, endpoints: { kind: "none" }, document, source: undefined };
   }
   const { namespace, name } = service.metadata;
   return {
-    id: names.defaultBackend,
+    id,
     endpoints: { kind: "slices", namespace, service: name, port: portMatch(service, first, { ...rules, zone: rules.zone }) },
     document,
     source: { kind: "Service", namespace, name },

@@ -5,7 +5,10 @@
 
 import { parseCidr } from "./cidr.ts";
 
-export type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly reason: string };
+/** `dropped`: a part that was left out, for the finding. */
+export type Parsed<T> =
+  | { readonly ok: true; readonly value: T; readonly dropped?: string }
+  | { readonly ok: false; readonly reason: string };
 
 export interface Kind<T> {
   /** For docs: "bool", "size", "on | off". */

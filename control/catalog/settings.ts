@@ -71,6 +71,7 @@ export function resolveSettings(data: Readonly<Record<string, string>>, about: O
     if (parsed.ok) {
       values[name] = parsed.value;
       given.add(name);
+      if (parsed.dropped !== undefined) findings.push({ code: "setting-invalid", about, at: `data.${key}`, text: parsed.dropped });
     } else {
       findings.push({ code: "setting-invalid", about, at: `data.${key}`, text: `${parsed.reason}; ${name} keeps its default` });
     }

@@ -60,6 +60,25 @@ export const riskLevel: Kind<Risk> = {
   schema: { type: "string" },
 };
 
+/** Statuses that nginx can give a page to; others are left out. */
+export const errorCodes: Kind<readonly number[]> = {
+  label: "list of statuses 300 to 599",
+  parse(t) {
+    const words = t.split(",").flatMap((w) => (w.trim() === "" ? [] : [w.trim()]));
+    const bad = words.filter((w) => !isErrorCode(w));
+    const value = [...new Set(words.filter(isErrorCode).map(Number))];
+    if (bad.length === 0) return { ok: true, value };
+    return { ok: true, value, dropped: `${bad.join(", ")}: nginx has no error page for it; left out` };
+  },
+  examples: ["404,503"],
+  schema: { type: "string" },
+};
+
+// 499 is nginx's own mark for a client that went away
+function isErrorCode(word: string): boolean {
+  return /^[345]\d\d$/.test(word) && word !== "499";
+}
+
 export const redirectCode: Kind<number> = {
   label: "301 | 302 | 307 | 308",
   parse: (t) =>

@@ -21,7 +21,17 @@ import {
   variableText,
 } from "../catalog/kinds.ts";
 import { setting } from "../catalog/settings.ts";
-import { address, cipherList, filePath, mimeType, nextUpstream, redirectCode, riskLevel, tlsProtocols } from "./setting-kinds.ts";
+import {
+  address,
+  cipherList,
+  errorCodes,
+  filePath,
+  mimeType,
+  nextUpstream,
+  redirectCode,
+  riskLevel,
+  tlsProtocols,
+} from "./setting-kinds.ts";
 
 const gzipTypes =
   "application/atom+xml application/javascript application/x-javascript application/json application/rss+xml application/vnd.ms-fontobject application/x-font-ttf application/x-web-app-manifest+json application/xhtml+xml application/xml font/opentype image/svg+xml image/x-icon text/css text/javascript text/plain text/x-component";
@@ -176,10 +186,9 @@ export const settings = {
     doc: 'With use-forwarded-headers: X-Forwarded-For upstream = incoming value + ", " + peer address (peer = PROXY address with use-proxy-protocol).',
   }),
   "custom-http-errors": setting({
-    kind: listOf(int(300, 599)),
+    kind: errorCodes,
     default: [] as readonly number[],
-    support: "none",
-    note: "Not built yet.",
+    applies: "reload",
     doc: "Codes 300..599 kept, others warned about. Http-level error_page to the default backend and proxy_intercept_errors on. Replaced by the annotation per location.",
   }),
   "debug-connections": setting({
@@ -208,8 +217,7 @@ export const settings = {
   "disable-proxy-intercept-errors": setting({
     kind: bool,
     default: false,
-    support: "none",
-    note: "Not built yet.",
+    applies: "reload",
     doc: "Http level: do not intercept upstream errors even with custom-http-errors. Not a default for the annotation (undocumented key).",
   }),
   "disable-stream-access-log": setting({

@@ -65,6 +65,8 @@ export interface InternalLocation {
   readonly directives: readonly Directive[];
   readonly requestHeaders?: readonly RequestHeader[];
   readonly pool?: string;
+  /** Lua module whose run() is the location's rewrite_by_lua; it takes part in logging then. */
+  readonly hook?: string;
   /** Full proxy_pass target with variables, instead of the Lua balancer. */
   readonly passTo?: Argument;
 }

@@ -3,8 +3,9 @@
 import { cpus } from "node:os";
 import { dictionaries } from "../../lua-src/wire.ts";
 import { type Settings, settingDirectives } from "../catalog/settings.ts";
+import { errorPageDirectives } from "../features/custom-errors.ts";
 import { conditionArgs } from "../features/retries.ts";
-import type { ConfPaths, ConfView, Directive, Listen, NginxFeatures, Profile } from "./conf-view.ts";
+import type { ConfPaths, ConfView, Directive, InternalLocation, Listen, NginxFeatures, Profile } from "./conf-view.ts";
 
 /** What does not come from the user's objects. */
 export interface ConfSurroundings {
@@ -47,7 +48,7 @@ export function confView(settings: Settings, profiles: readonly Profile[], aroun
     ],
     events: settingDirectives(settings, "events"),
     http: [...settingDirectives(settings, "http"), ...httpDirectives(settings, around)],
-    server: [],
+    server: errorPages(settings),
     maps: [],
     accessLog: accessLog(settings, around.logDir),
     forwarded: {
@@ -81,10 +82,21 @@ export function confView(settings: Settings, profiles: readonly Profile[], aroun
     requestHeaders: [],
     responseHeaders: [],
     profiles,
-    internal: [],
+    internal: internalLocations(),
     metrics: around.metrics,
     snippets: { main: [], http: [], server: [], location: [] },
   };
+}
+
+/** Where error pages of the ConfigMap and of profiles lead. */
+function internalLocations(): InternalLocation[] {
+  return [{ name: "@error", family: "http", hook: "phases.error-page", directives: [{ name: "proxy_intercept_errors", args: ["off"] }] }];
+}
+
+function errorPages(settings: Settings): Directive[] {
+  const codes = settings["custom-http-errors"];
+  if (codes.length === 0) return [];
+  return errorPageDirectives(codes, !settings["disable-proxy-intercept-errors"]);
 }
 
 function listens(settings: Settings, around: ConfSurroundings): Listen[] {

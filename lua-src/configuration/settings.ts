@@ -14,6 +14,8 @@ export interface Settings {
   readonly logUpstream: boolean;
   /** The Server header is removed by Lua, because nginx lacks the module for it. */
   readonly clearServer: boolean;
+  /** The server has error pages: every request's state is kept for them. */
+  readonly errorPages: boolean;
   readonly redirects: RedirectSettings;
 }
 
@@ -31,6 +33,7 @@ const settings = {
   metrics: false,
   logUpstream: true,
   clearServer: false,
+  errorPages: false,
   redirects: {},
 } as Settings;
 

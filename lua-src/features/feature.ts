@@ -19,6 +19,8 @@ export interface RequestState {
   rewritten?: boolean;
   /** The upstream gets the request URI byte for byte; for locations with hooks. */
   raw?: boolean;
+  /** Stands in when `backend` has no endpoints, and answers errors. */
+  fallback?: Backend;
   /** Answer with this status inside the route's location, so that its error pages apply. */
   exit?: number;
 }

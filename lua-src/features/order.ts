@@ -2,6 +2,7 @@
 import { type Check, integer, object } from "../configuration/check";
 import type { FeatureDocuments } from "../wire";
 import { accessLog } from "./access-log";
+import { customErrors } from "./custom-errors";
 import type { Feature, RequestState, Step } from "./feature";
 import { rewrite } from "./rewrite";
 import { sslRedirect } from "./ssl-redirect";
@@ -20,6 +21,8 @@ function place<D, C>(name: keyof FeatureDocuments, feature: Feature<D, C>): Plac
 const order: readonly Place[] = [
   // first: redirects and refusals below are not logged either
   place("accessLog", accessLog),
+  // before anything that refuses: refusals are errors too
+  place("customErrors", customErrors),
   place("upstreamVhost", upstreamVhost),
   // the redirect to https uses the raw URI, so rewriting may come first, as it did with nginx' own rewrite
   place("rewrite", rewrite),

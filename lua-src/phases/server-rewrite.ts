@@ -9,6 +9,7 @@ import { logError } from "../base/log";
 import { currentGeneral, generalState } from "../configuration/general";
 import { settings } from "../configuration/settings";
 import { sync } from "../configuration/sync";
+import { keepState, standIn } from "../features/custom-errors";
 import type { RequestState } from "../features/feature";
 import { runSteps, type Steps } from "../features/order";
 import { findHost } from "../router/host";
@@ -91,6 +92,9 @@ function findBackend(request: RequestState, primary: Backend): boolean {
   }
   const backend = primary.alternatives === undefined && primary.peers.count > 0 ? primary : chooseBackend(primary);
   if (backend === undefined) {
+    if (request.fallback !== undefined && standIn(request, request.fallback)) {
+      return true;
+    }
     answer(request, 503, undefined);
     return false;
   }
@@ -161,6 +165,9 @@ function follow(route: Route, uri: string): void {
   }
   const request: RequestState = { route, backend: undefined, tries: 0, peer: 0 };
   ngx.ctx = request;
+  if (settings.errorPages) {
+    keepState(request);
+  }
   const more = route.more;
   if (more !== undefined) {
     followMore(request, more, uri);

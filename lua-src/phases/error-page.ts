@@ -1,0 +1,31 @@
+/** rewrite_by_lua of "@error": hands an error to the backend that answers errors. */
+import { backendNamed } from "../balancer/peers";
+import { hasPeers, recallState, setHeader, tellError } from "../features/custom-errors";
+import type { RequestState } from "../features/feature";
+import type { Route } from "../router/route";
+import { names } from "../wire";
+
+/** For errors of requests that never had a route. */
+const nowhere: Route = { backend: undefined, more: undefined, source: new LuaTable(), index: 0 };
+
+function run(): void {
+  const code = ngx.status;
+  const request = recallState() ?? { route: nowhere, backend: undefined, tries: 0, peer: 0 };
+  const own = request.fallback;
+  const backend = own !== undefined && hasPeers(own) ? own : backendNamed(names.defaultBackend);
+  if (!hasPeers(backend)) {
+    ngx.exit(404);
+  }
+  request.backend = backend;
+  request.tries = 0;
+  request.tried = undefined;
+  ngx.ctx = request satisfies RequestState;
+  ngx.var.set("upstream_vhost", "");
+  tellError(request, tostring(code));
+  setHeader("X-Original-URI", ngx.var.get("request_uri"));
+  ngx.req.set_uri("/", false, true);
+  // forgets the error's status: the answer's own counts
+  ngx.status = 200;
+}
+
+export { run };
