@@ -55,6 +55,11 @@ export class Loop implements Sink {
   #services = new Set<string>();
   #names = new Set<string>();
   #synced = false;
+  #tellReady: () => void = () => undefined;
+  /** Resolves when every kind of object has been listed once. */
+  readonly ready = new Promise<void>((resolve) => {
+    this.#tellReady = resolve;
+  });
   #busy = false;
   #stopped = false;
   #built: Built | undefined;
@@ -83,6 +88,7 @@ export class Loop implements Sink {
   synced(): void {
     this.#synced = true;
     this.#model = true;
+    this.#tellReady();
     this.#kick();
   }
 
@@ -117,6 +123,11 @@ export class Loop implements Sink {
       hosts: this.#built?.model.hosts.length ?? 0,
       backends: this.#built?.model.backends.size ?? 0,
     };
+  }
+
+  /** Versions in force of refused Ingresses, for admission to build with. */
+  get lastGood(): LastGood {
+    return this.#lastGood;
   }
 
   /** Resolves when these versions have been read and all that was read is applied or refused for good. */

@@ -30,7 +30,13 @@ const memo = new WeakMap<
   { readonly settings: Settings; readonly options: ResolveOptions; readonly resolved: ResolvedAnnotations }
 >();
 
-function resolved(ingress: Ingress, settings: Settings, catalogue: Catalogue, options: ResolveOptions): ResolvedAnnotations {
+/** Remembered for as long as the object lives and the settings are the same. */
+export function resolvedAnnotations(
+  ingress: Ingress,
+  settings: Settings,
+  catalogue: Catalogue,
+  options: ResolveOptions,
+): ResolvedAnnotations {
   const known = memo.get(ingress);
   if (known !== undefined && known.settings === settings && known.options === options) return known.resolved;
   const fresh = resolveAnnotations(ingress, settings, catalogue, options);
@@ -51,7 +57,7 @@ export function accept(
   const findings: Finding[] = [];
   for (const ingress of ours) {
     const ref: ObjectRef = { kind: "Ingress", namespace: ingress.metadata.namespace, name: ingress.metadata.name };
-    const annotations = resolved(ingress, settings, catalogue, options);
+    const annotations = resolvedAnnotations(ingress, settings, catalogue, options);
     findings.push(...annotations.findings);
     const danger = options.deepInspect ? dangerousText(ingress) : undefined;
     if (danger !== undefined) findings.push({ code: "object-malformed", about: ref, at: danger.at, text: danger.text });
@@ -62,7 +68,7 @@ export function accept(
     }
     const old = previous.get(refKey(ref));
     if (old === undefined || old.metadata.uid !== ingress.metadata.uid) continue;
-    const before = resolved(old, settings, catalogue, options);
+    const before = resolvedAnnotations(old, settings, catalogue, options);
     if (before.rejected !== undefined) continue;
     accepted.push({ ingress: old, ref, annotations: before });
     lastGood.set(refKey(ref), old);
@@ -80,7 +86,7 @@ const dangerous: readonly RegExp[] = [
 ];
 
 /** Text in hosts, paths or TLS fields that no honest Ingress holds (--deep-inspect). */
-function dangerousText(ingress: Ingress): { readonly at: string; readonly text: string } | undefined {
+export function dangerousText(ingress: Ingress): { readonly at: string; readonly text: string } | undefined {
   const places: [string, string][] = [];
   ingress.spec.rules.forEach((rule, i) => {
     places.push([`spec.rules[${i}].host`, rule.host]);

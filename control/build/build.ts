@@ -7,10 +7,10 @@ import { features } from "../features/index.ts";
 import type { Certificate } from "../model/certificate.ts";
 import type { Finding } from "../model/finding.ts";
 import type { Model } from "../model/model.ts";
-import type { Objects } from "../objects/objects.ts";
+import type { ObjectsView } from "../objects/objects-view.ts";
 import { RecordingLook } from "../objects/references.ts";
 import type { ConfigMap, Ingress } from "../source/kinds.ts";
-import { accept, type LastGood } from "./accept.ts";
+import { type Accepted, accept, type LastGood } from "./accept.ts";
 import { BackendSet } from "./backend-set.ts";
 import { isCanary, pairCanaries } from "./canary.ts";
 import { byAge, type ClassOptions, isOurs } from "./class.ts";
@@ -37,14 +37,16 @@ export interface Built {
   readonly model: Model;
   readonly settings: ResolvedSettings;
   readonly lastGood: LastGood;
+  /** Our Ingresses as they count, oldest first. */
+  readonly accepted: readonly Accepted[];
   readonly references: ReadonlySet<string>;
 }
 
-const catalogue = catalogueOf(features as unknown as readonly Feature[]);
+export const catalogue = catalogueOf(features as unknown as readonly Feature[]);
 const settingsMemo = new WeakMap<ConfigMap, ResolvedSettings>();
 const noSettings = resolveSettings({}, { kind: "ConfigMap", namespace: "", name: "" });
 
-export function build(objects: Objects, previous: LastGood, options: BuildOptions): Built {
+export function build(objects: ObjectsView, previous: LastGood, options: BuildOptions): Built {
   const look = new RecordingLook(objects);
   const findings: Finding[] = [];
   const settings = readSettings(look, options, findings);
@@ -69,7 +71,7 @@ export function build(objects: Objects, previous: LastGood, options: BuildOption
     defaultCertificate: certificates.defaultId,
     findings,
   };
-  return { model, settings, lastGood: acceptance.lastGood, references: look.asked };
+  return { model, settings, lastGood: acceptance.lastGood, accepted: acceptance.accepted, references: look.asked };
 }
 
 function readSettings(look: RecordingLook, options: BuildOptions, findings: Finding[]): ResolvedSettings {
@@ -90,7 +92,7 @@ function readSettings(look: RecordingLook, options: BuildOptions, findings: Find
   return resolved;
 }
 
-function ourIngresses(objects: Objects, look: RecordingLook, options: BuildOptions, findings: Finding[]): Ingress[] {
+function ourIngresses(objects: ObjectsView, look: RecordingLook, options: BuildOptions, findings: Finding[]): Ingress[] {
   const classLook = {
     ingressClass: (name: string) => objects.ingressClass(name),
     namespaceObject: (name: string) => look.namespaceObject(name),

@@ -31,6 +31,7 @@ import { kindRows } from "../source/kinds.ts";
 import { loadKubeConfig } from "../source/kube-config.ts";
 import type { KindName, Source } from "../source/source.ts";
 import { version } from "../version.ts";
+import { openAdmission } from "./admission.ts";
 import { surroundings } from "./surroundings.ts";
 
 /** Runs until a signal; resolves with the exit code. Rejects when it cannot start, with a sentence for the user. */
@@ -72,6 +73,7 @@ export async function runController(options: Options): Promise<number> {
 
   const objects = new Objects();
   const board = new Board(logger);
+  const currentOptions = buildOptions(options, selector, fake);
   const names = new NameResolver({ conf: resolvConf, logger, onChange: (changed) => loop.namesChanged(changed) });
   const loop: Loop = new Loop({
     objects,
@@ -80,7 +82,7 @@ export async function runController(options: Options): Promise<number> {
     logger,
     names,
     general: { httpsPort: options.httpsPort, healthPath: options.healthCheckPath },
-    buildOptions: buildOptions(options, selector, fake),
+    buildOptions: currentOptions,
   });
 
   const source = openSource(options, logger);
@@ -117,6 +119,7 @@ export async function runController(options: Options): Promise<number> {
         timeout,
       ),
   });
+  const admission = await openAdmission({ options, objects, loop, buildOptions: currentOptions, logger });
   source.start(loop);
 
   const name = await nextSignal();
@@ -124,6 +127,7 @@ export async function runController(options: Options): Promise<number> {
   logger.info("stopping", { signal: name });
   await pause(options.shutdownGracePeriod * 1000);
   loop.stop();
+  await admission?.stop();
   await source.stop();
   names.stop();
   await nginx.quit(240_000);

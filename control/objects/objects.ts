@@ -14,6 +14,7 @@ export interface Touched {
 export class Objects {
   readonly #byKind = new Map<KindName, Map<string, KubeObject>>();
   readonly #slices = new Map<string, Map<string, EndpointSlice>>();
+  readonly #byHost = new Map<string, Set<string>>();
   #references: ReadonlySet<string> = new Set();
 
   /** Takes one batch over and says what it means for the model. */
@@ -31,6 +32,8 @@ export class Objects {
     const kind = this.#kind(object.kind);
     const old = kind.get(key);
     kind.set(key, object);
+    if (old?.kind === "Ingress") this.#dropHosts(old, key);
+    if (object.kind === "Ingress") this.#addHosts(object, key);
     if (object.kind === "EndpointSlice") {
       if (old?.kind === "EndpointSlice") this.#dropSlice(old, touched);
       this.#addSlice(object, touched);
@@ -42,6 +45,7 @@ export class Objects {
     const old = kind.get(nameKey(event.namespace, event.name));
     if (old === undefined) return;
     kind.delete(nameKey(event.namespace, event.name));
+    if (old.kind === "Ingress") this.#dropHosts(old, nameKey(event.namespace, event.name));
     if (old.kind === "EndpointSlice") this.#dropSlice(old, touched);
     else this.#touch(event.kind, event.namespace, event.name, touched);
   }
@@ -49,6 +53,22 @@ export class Objects {
   #touch(kind: KindName, namespace: string, name: string, touched: Touched): void {
     if (kind === "Ingress" || kind === "IngressClass") touched.model = true;
     else if (this.#references.has(refKey({ kind, namespace, name }))) touched.model = true;
+  }
+
+  #addHosts(ingress: Ingress, key: string): void {
+    for (const host of hostsOf(ingress)) {
+      const keys = this.#byHost.get(host);
+      if (keys === undefined) this.#byHost.set(host, new Set([key]));
+      else keys.add(key);
+    }
+  }
+
+  #dropHosts(ingress: Ingress, key: string): void {
+    for (const host of hostsOf(ingress)) {
+      const keys = this.#byHost.get(host);
+      keys?.delete(key);
+      if (keys?.size === 0) this.#byHost.delete(host);
+    }
   }
 
   #addSlice(slice: EndpointSlice, touched: Touched): void {
@@ -92,6 +112,12 @@ export class Objects {
     return this.#kind("Ingress").values() as Iterable<Ingress>;
   }
 
+  /** Ingresses of any class that name the host; "" is the catch-all. */
+  ingressesOfHost(host: string): Ingress[] {
+    const ingresses = this.#kind("Ingress");
+    return [...(this.#byHost.get(host) ?? [])].map((key) => ingresses.get(key) as Ingress);
+  }
+
   classes(): Iterable<IngressClass> {
     return this.#kind("IngressClass").values() as Iterable<IngressClass>;
   }
@@ -131,6 +157,13 @@ export class Objects {
   counts(): Readonly<Record<string, number>> {
     return Object.fromEntries([...this.#byKind].map(([kind, map]) => [kind, map.size]));
   }
+}
+
+/** Hosts that an Ingress has a say in, lower case; "" is the catch-all. */
+export function hostsOf(ingress: Ingress): Set<string> {
+  const hosts = new Set(ingress.spec.rules.map((rule) => rule.host.toLowerCase()));
+  if (ingress.spec.defaultBackend !== undefined && ingress.spec.rules.length === 0) hosts.add("");
+  return hosts;
 }
 
 function nameKey(namespace: string, name: string): string {

@@ -3,13 +3,13 @@
 import type { Look } from "../catalog/feature.ts";
 import { refKey } from "../model/ids.ts";
 import type { ConfigMap, Namespace, Secret, Service } from "../source/kinds.ts";
-import type { Objects } from "./objects.ts";
+import type { ObjectsView } from "./objects-view.ts";
 
 export class RecordingLook implements Look {
   readonly asked = new Set<string>();
-  readonly #objects: Objects;
+  readonly #objects: ObjectsView;
 
-  constructor(objects: Objects) {
+  constructor(objects: ObjectsView) {
     this.#objects = objects;
   }
 

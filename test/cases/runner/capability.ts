@@ -27,7 +27,6 @@ export function missingCapabilities(assume: readonly Need[], without: readonly N
   demand("opentelemetry", hasModule("otel_ngx_module.so", "ngx_otel_module.so"), "nginx has no OpenTelemetry module");
   demand("stream", hasModule("ngx_stream_module.so") || /--with-stream(\s|$)/m.test(built), "nginx has no stream module");
   demand("http3", built.includes("http_v3"), "nginx is built without HTTP/3");
-  missing.set("admission", "admission webhook comes with a later issue");
   for (const need of assume) missing.delete(need);
   for (const need of without) missing.set(need, "switched off by --without");
   return missing;

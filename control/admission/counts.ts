@@ -1,0 +1,42 @@
+/** What the webhook did, for metrics. */
+
+import type { Verdict } from "./check.ts";
+
+export interface CheckedIngress {
+  readonly namespace: string;
+  readonly name: string;
+  readonly admitted: number;
+  readonly refused: number;
+}
+
+/** Ingresses that are remembered; who only asks and never stores must not fill the memory. */
+const limit = 20_000;
+
+export class AdmissionCounts {
+  readonly #ingresses = new Map<string, CheckedIngress>();
+  /** Of the last check: Ingresses built, and seconds. */
+  last: { readonly tested: number; readonly seconds: number } | undefined;
+
+  add(verdict: Verdict & { readonly namespace: string; readonly name: string }, seconds: number): void {
+    this.last = { tested: verdict.tested, seconds };
+    if (!verdict.counted) return;
+    const { namespace, name, refusal } = verdict;
+    const key = `${namespace}/${name}`;
+    const known = this.#ingresses.get(key) ?? { namespace, name, admitted: 0, refused: 0 };
+    if (!this.#ingresses.has(key) && this.#ingresses.size >= limit) return;
+    this.#ingresses.set(key, {
+      ...known,
+      admitted: known.admitted + (refusal === undefined ? 1 : 0),
+      refused: known.refused + (refusal === undefined ? 0 : 1),
+    });
+  }
+
+  /** The Ingress is gone. */
+  forget(namespace: string, name: string): void {
+    this.#ingresses.delete(`${namespace}/${name}`);
+  }
+
+  all(): Iterable<CheckedIngress> {
+    return this.#ingresses.values();
+  }
+}

@@ -1,0 +1,216 @@
+import { expect, test } from "vitest";
+import { type AdmissionContext, checkIngress, type Verdict } from "../../../control/admission/check.ts";
+import { Private } from "../../../control/model/certificate.ts";
+import { Objects } from "../../../control/objects/objects.ts";
+import { type Ingress, reduceObject } from "../../../control/source/kinds.ts";
+import type { KubeObject } from "../../../control/source/source.ts";
+
+const uid = "0f5b6c1e-9f4d-4a58-8c11-2f1d34ac9a01";
+const prefix = "nginx.ingress.kubernetes.io";
+
+type Kind = Parameters<typeof reduceObject>[0];
+
+function objectOf(kind: Kind, raw: unknown): KubeObject {
+  const reduced = reduceObject(kind, raw);
+  if ("error" in reduced) throw new Error(reduced.error.text);
+  return reduced.ok;
+}
+
+interface Draft {
+  readonly name?: string;
+  readonly namespace?: string;
+  readonly uid?: string;
+  readonly age?: number;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly host?: string;
+  readonly path?: string;
+  readonly pathType?: string;
+  readonly className?: string;
+  readonly spec?: object;
+}
+
+/** age: seconds; larger is older. */
+function ingress(draft: Draft): Ingress {
+  const { name = "web", namespace = "default", host = "app.test", path = "/", pathType = "Prefix", className = "nginx" } = draft;
+  const created = new Date(Date.parse("2026-11-21T12:00:00Z") - (draft.age ?? 0) * 1000).toISOString();
+  const backend = { service: { name: "echo", port: { number: 80 } } };
+  const metadata = { name, namespace, uid: draft.uid ?? uid, creationTimestamp: created, annotations: draft.annotations ?? {} };
+  const spec = draft.spec ?? { rules: [{ host, http: { paths: [{ path, pathType, backend }] } }] };
+  return objectOf("Ingress", { metadata, spec: { ingressClassName: className, ...spec } }) as Ingress;
+}
+
+function context(stored: readonly KubeObject[], data: Readonly<Record<string, string>> = {}, more: object = {}): AdmissionContext {
+  const objects = new Objects();
+  const echo = { metadata: { name: "echo", namespace: "default" }, spec: { clusterIP: "10.0.0.1", ports: [{ port: 80 }] } };
+  const all = [
+    objectOf("IngressClass", { metadata: { name: "nginx" }, spec: { controller: "k8s.io/ingress-nginx" } }),
+    objectOf("IngressClass", { metadata: { name: "foreign" }, spec: { controller: "other.test/controller" } }),
+    objectOf("ConfigMap", { metadata: { name: "settings", namespace: "default" }, data }),
+    objectOf("Service", echo),
+    objectOf("Service", { ...echo, metadata: { name: "echo", namespace: "other" } }),
+    ...stored,
+  ];
+  objects.change(all.map((object) => ({ type: "upsert", object })));
+  const options = {
+    controllerClass: "k8s.io/ingress-nginx",
+    ingressClass: "nginx",
+    ingressClassByName: false,
+    watchIngressWithoutClass: false,
+    watchNamespace: "",
+    watchNamespaceSelector: undefined,
+    disableCatchAll: false,
+    annotations: { prefix, validate: true, deepInspect: true },
+    configMap: "default/settings",
+    defaultBackendService: "",
+    defaultCertificate: "",
+    disableExternalName: false,
+    httpsPort: 443,
+    zone: undefined,
+    fakeCertificate: { id: "fake", chain: "", key: new Private(""), names: [], commonName: "", notAfter: Number.POSITIVE_INFINITY },
+    now: 0,
+    ...more,
+  };
+  return { objects, lastGood: new Map(), options: options as AdmissionContext["options"] };
+}
+
+function refusal(
+  draft: Draft,
+  stored: readonly Draft[] = [],
+  data: Readonly<Record<string, string>> = {},
+  more: object = {},
+): string | undefined {
+  return checkIngress(ingress(draft), context(stored.map(ingress), data, more)).refusal;
+}
+
+function warnings(draft: Draft, data: Readonly<Record<string, string>> = {}): Verdict["warnings"] {
+  return checkIngress(ingress(draft), context([], data)).warnings;
+}
+
+test("an ordinary Ingress is admitted without a warning", () => {
+  expect(checkIngress(ingress({}), context([]))).toEqual({ refusal: undefined, warnings: [], counted: true, tested: 1 });
+});
+
+test("host and path of another Ingress are refused in any path type, namespace and case", () => {
+  const first = { name: "first", age: 10 };
+  expect(refusal({ name: "second" }, [first])).toBe('host "app.test" and path "/" is already defined in ingress default/first');
+  expect(refusal({ name: "second", pathType: "Exact" }, [first])).toContain("default/first");
+  expect(refusal({ name: "first", namespace: "other" }, [first])).toContain("default/first");
+  expect(refusal({ name: "second", host: "APP.test" }, [first])).toContain("default/first");
+  expect(refusal({ name: "second", path: "/deeper" }, [first])).toBeUndefined();
+  expect(refusal({ name: "second", host: "else.test" }, [first])).toBeUndefined();
+});
+
+test("a prefix holds its path with and without a slash at the end", () => {
+  const first = { name: "first", age: 10, path: "/foo" };
+  expect(refusal({ name: "second", path: "/foo/" }, [first])).toContain('path "/foo/"');
+  expect(refusal({ name: "second", path: "/foo/" }, [{ ...first, pathType: "Exact" }])).toBeUndefined();
+  expect(refusal({ name: "second", path: "/foo/" }, [{ ...first, annotations: { [`${prefix}/use-regex`]: "true" } }])).toBeUndefined();
+});
+
+test("the catch-all's path belongs to whoever has a default backend or the empty host", () => {
+  const all = { name: "first", age: 10, spec: { defaultBackend: { service: { name: "echo", port: { number: 80 } } } } };
+  expect(refusal({ name: "second", host: "" }, [all])).toBe('host "_" and path "/" is already defined in ingress default/first');
+  expect(refusal({ name: "second", host: "" }, [{ name: "first", host: "", age: 10 }])).toContain("default/first");
+});
+
+test("canaries may overlap; so may whoever carries the annotation", () => {
+  const first = { name: "first", age: 10 };
+  for (const value of ["true", "false", "what"]) {
+    const annotations = { [`${prefix}/canary`]: value };
+    expect(refusal({ name: "second", annotations }, [first]) ?? "").not.toContain("already defined");
+  }
+  expect(refusal({ name: "second" }, [{ ...first, annotations: { [`${prefix}/canary`]: "false" } }])).toBeUndefined();
+});
+
+test("an update does not collide with itself, and a younger Ingress in conflict does not lock the older one", () => {
+  const old = { name: "first", age: 10 };
+  expect(refusal(old, [old])).toBeUndefined();
+  expect(refusal(old, [old, { name: "second" }])).toBeUndefined();
+  expect(refusal({ name: "second" }, [old, { name: "second" }])).toContain("default/first");
+});
+
+test("an older Ingress cannot take over a path that a younger one serves", () => {
+  const stored = [
+    { name: "first", age: 10, path: "/own" },
+    { name: "second", path: "/taken" },
+  ];
+  expect(refusal({ name: "first", age: 10, path: "/taken" }, stored)).toContain("default/second");
+});
+
+test("what other controllers own is let pass, and neither does it collide nor count", () => {
+  const foreign = { className: "foreign", annotations: { [`${prefix}/configuration-snippet`]: "nonsense" }, path: "/a b" };
+  const verdict = checkIngress(ingress(foreign), context([]));
+  expect(verdict).toMatchObject({ refusal: undefined, counted: false, tested: 0 });
+  expect(verdict.warnings).toEqual(["path /a b cannot be used with pathType Prefix"]);
+  expect(refusal({ name: "second" }, [{ name: "first", className: "foreign", age: 10 }])).toBeUndefined();
+});
+
+test("a namespace that is not watched is let pass", () => {
+  expect(refusal({ path: "/a b" }, [], {}, { watchNamespace: "other" })).toBeUndefined();
+});
+
+test("paths of Exact and Prefix are held to letters, digits and . _ - / unless the setting says otherwise", () => {
+  for (const path of ["/a$b", "/a%20b", "/a+b", "/café", "relative"]) {
+    expect(refusal({ path })).toContain(`path ${path} cannot be used with pathType Prefix`);
+    expect(refusal({ path, pathType: "Exact" })).toContain("pathType Exact");
+    expect(refusal({ path }, [], { "strict-validate-path-type": "false" })).toBeUndefined();
+    expect(warnings({ path }, { "strict-validate-path-type": "false" })).toContain(`path ${path} cannot be used with pathType Prefix`);
+  }
+  expect(refusal({ path: "/a+b", pathType: "ImplementationSpecific" })).toBeUndefined();
+  expect(refusal({ path: "" })).toBeUndefined();
+});
+
+test("dangerous text is refused unless deep inspection is off", () => {
+  for (const path of ["/etc/passwd", "/x/etc/shadow", "/var/run/secrets/x", "/content_by_lua_block", "/a alias /x;"]) {
+    expect(refusal({ path, pathType: "ImplementationSpecific" })).toContain("invalid value found");
+  }
+  const off = { annotations: { prefix, validate: true, deepInspect: false } };
+  expect(refusal({ path: "/etc/passwd", pathType: "ImplementationSpecific" }, [], {}, off)).toBeUndefined();
+});
+
+test("values, words, risks and snippets that are not allowed are refused with the annotation's name", () => {
+  const one = (name: string, value: string) => ({ annotations: { [`${prefix}/${name}`]: value } });
+  expect(refusal(one("x-forwarded-prefix", "a;b"))).toContain(`${prefix}/x-forwarded-prefix`);
+  expect(refusal(one("rewrite-target", "/forbidden"), [], { "annotation-value-word-blocklist": "x, forbidden" })).toContain('"forbidden"');
+  expect(refusal(one("server-snippet", "# x"))).toContain("snippets are disabled");
+  expect(refusal({ annotations: { "else.test/any-snippet": "x" } })).toContain("snippets are disabled");
+  expect(refusal(one("server-snippet", "# x"), [], { "allow-snippet-annotations": "true" })).toContain("risk is critical");
+});
+
+test("with a prefix of its own the deployment refuses the common one", () => {
+  const own = { annotations: { prefix: "mine.test", validate: true, deepInspect: true } };
+  expect(refusal({ annotations: { [`${prefix}/app-root`]: "/x" } }, [], {}, own)).toContain("mine.test/");
+  expect(refusal({ annotations: { "mine.test/x-forwarded-prefix": "a;b" } }, [], {}, own)).toContain("mine.test/x-forwarded-prefix");
+});
+
+test("a catch-all is refused where the flag forbids it, with rules as well", () => {
+  const spec = { defaultBackend: { service: { name: "echo", port: { number: 80 } } } };
+  expect(refusal({ spec }, [], {}, { disableCatchAll: true })).toContain("catch-all");
+  expect(refusal({ spec }, [])).toBeUndefined();
+});
+
+test("the UID must be one", () => {
+  expect(refusal({ uid: "../../etc" })).toContain("UID");
+});
+
+test("what is not served as meant is a warning", () => {
+  expect(warnings({ annotations: { [`${prefix}/enable-influxdb`]: "true" } })[0]).toBe(
+    `annotation ${prefix}/enable-influxdb is deprecated`,
+  );
+  expect(warnings({ annotations: { [`${prefix}/rewrite-tarrget`]: "/" } }).join()).toContain("did you mean rewrite-target");
+  const missing = {
+    spec: {
+      rules: [
+        { host: "a.test", http: { paths: [{ path: "/", pathType: "Prefix", backend: { service: { name: "no", port: { number: 1 } } } }] } },
+      ],
+    },
+  };
+  expect(warnings(missing).join()).toContain("no");
+  expect(checkIngress(ingress(missing), context([])).refusal).toBeUndefined();
+});
+
+test("the build sees the hosts of the candidate only", () => {
+  const many = Array.from({ length: 500 }, (_, i) => ({ name: `other-${i}`, host: `h${i}.test` }));
+  expect(checkIngress(ingress({ name: "new" }), context(many.map(ingress))).tested).toBe(1);
+  expect(checkIngress(ingress({ name: "new", host: "h7.test", path: "/x" }), context(many.map(ingress))).tested).toBe(2);
+});
