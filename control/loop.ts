@@ -235,7 +235,9 @@ export class Loop implements Sink {
     objects.setReferences(built.references);
     names.watchNames(new Set([...built.model.backends.values()].flatMap((b) => (b.endpoints.kind === "dns" ? [b.endpoints.host] : []))));
     this.#empty.clear();
-    const documents = documentsOf(built.model, generalOf(built.settings.values, general), (b) => this.#endpointsOf(b));
+    const documents = documentsOf(built.model, generalOf(built.settings.values, general, built.model.patterns), (b) =>
+      this.#endpointsOf(b),
+    );
     const profiles = profilesOf(built.model);
     board.set("objects", [...built.model.findings, ...this.#limits(profiles.size)]);
     board.set("endpoints", [...this.#empty.values()]);

@@ -148,6 +148,12 @@ export interface FeatureDocuments {
   readonly timeouts?: TimeoutsDocument;
   readonly retries?: RetriesDocument;
   readonly upstreamVhost?: UpstreamVhostDocument;
+  readonly cors?: CorsDocument;
+  readonly redirect?: RedirectDocument;
+  readonly customHeaders?: CustomHeadersDocument;
+  readonly answerRewrite?: AnswerRewriteDocument;
+  readonly connectionHeader?: ConnectionHeaderDocument;
+  readonly redirectStyle?: RedirectStyleDocument;
   readonly accessLog?: AccessLogDocument;
   readonly customErrors?: CustomErrorsDocument;
 }
@@ -163,6 +169,8 @@ export interface RewriteDocument {
 /** Plain http is answered with a redirect to https (the scheme of GeneralDocument.useForwardedHeaders rules). */
 export interface SslRedirectDocument {
   readonly code: number;
+  /** Also where no certificate is mapped to the name that was asked for. */
+  readonly force?: boolean;
   readonly preserveTrailingSlash?: boolean;
   /** Put into the Location as :port. */
   readonly port?: number;
@@ -191,6 +199,53 @@ export interface CustomErrorsDocument {
   readonly backend?: string;
   /** The profile has error pages. */
   readonly pages?: boolean;
+}
+
+/** Cross-origin requests. Preflights are answered 204; what the backend says of CORS is replaced. */
+export interface CorsDocument {
+  /** Lower case: "*" (any), "null", "scheme://host[:port]", where host may begin with "*." for one label. Empty: nobody. */
+  readonly origins: readonly string[];
+  readonly methods: string;
+  readonly headers: string;
+  readonly credentials: boolean;
+  readonly expose?: string;
+  readonly maxAge: number;
+}
+
+/** Every request is answered with the code (300 to 308); `to` may hold nginx variables. */
+export interface RedirectDocument {
+  readonly code: number;
+  readonly to: string;
+}
+
+/** How a redirect to a bare path is completed; absent fields: as for the whole server. Also for `fixed` routes. */
+export interface RedirectStyleDocument {
+  /** It stays a path. */
+  readonly relative?: boolean;
+  /** It names the port it came in on, unless that is the scheme's own. */
+  readonly port?: boolean;
+}
+
+/** Connection header for the upstream, in place of what the client's Upgrade asks for. */
+export interface ConnectionHeaderDocument {
+  readonly value: string;
+}
+
+/** Set on every answer, in place of what the backend sent. */
+export interface CustomHeadersDocument {
+  readonly headers: readonly { readonly name: string; readonly value: string }[];
+}
+
+/** Texts for the proxy_redirect, proxy_cookie_domain and proxy_cookie_path of the route's profile. */
+export interface AnswerRewriteDocument {
+  readonly redirect?: ReplacementDocument;
+  readonly cookieDomain?: ReplacementDocument;
+  readonly cookiePath?: ReplacementDocument;
+}
+
+export interface ReplacementDocument {
+  readonly from: string;
+  readonly to: string;
 }
 
 export interface AccessLogDocument {

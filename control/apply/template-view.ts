@@ -60,9 +60,9 @@ export function templateView(view: ConfView, hash: string): object {
 
 /** What init_by_lua hands to the workers; lua-src/configuration/settings.ts reads it. */
 function workerSettings(view: ConfView, hash: string): object {
-  const profiles: Record<string, object> = { h: {} };
+  const profiles: Record<string, true> = { h: true };
   for (const profile of view.profiles) {
-    profiles[profile.id] = redirectSettings(profile.directives);
+    profiles[profile.id] = true;
   }
   const internal: Record<string, true> = {};
   for (const location of view.internal) {

@@ -14,8 +14,9 @@ import { type Accepted, accept, type LastGood } from "./accept.ts";
 import { BackendSet } from "./backend-set.ts";
 import { isCanary, pairCanaries } from "./canary.ts";
 import { byAge, type ClassOptions, isOurs } from "./class.ts";
+import { extraHosts } from "./extra-hosts.ts";
 import { HostCertificates } from "./host-certificates.ts";
-import { buildHost } from "./hosts.ts";
+import { buildHost, type HostContext } from "./hosts.ts";
 import { locationsByHost } from "./ingress.ts";
 
 export interface BuildOptions extends ClassOptions {
@@ -61,11 +62,21 @@ export function build(objects: ObjectsView, previous: LastGood, options: BuildOp
   const pairs = pairCanaries(acceptance.accepted.filter(isCanary), hosts, (host, index) => targets.get(host)?.[index] ?? "", findings);
   for (const pair of pairs) backends.attach(pair);
   const certificates = new HostCertificates(look, options, findings);
-  const built = [...hosts.values()].map((h) =>
-    buildHost(h, targets.get(h.name) ?? [], { look, settings: settings.values, certificates, httpsPort: options.httpsPort, findings }),
-  );
+  const certificateIds = new Map([...hosts].map(([name, h]) => [name, name === "" ? undefined : certificates.of(name, h.owners)]));
+  const context: HostContext = {
+    look,
+    settings: settings.values,
+    certificateIds,
+    httpsPort: options.httpsPort,
+    findings,
+    noticed: new Set(),
+  };
+  const built = [...hosts.values()].map((h) => buildHost(h, targets.get(h.name) ?? [], context));
+  const certificateOf = (host: string) => certificates.all().get(certificateIds.get(host) ?? "");
+  const extra = extraHosts({ hosts, certificateOf, settings: settings.values, findings });
   const model: Model = {
-    hosts: built,
+    hosts: [...built, ...extra.hosts],
+    patterns: extra.patterns,
     backends: backends.all(),
     certificates: certificates.all(),
     defaultCertificate: certificates.defaultId,

@@ -2,42 +2,51 @@
 
 import type { FeatureDocuments, HostDocument, RouteDocument, SourceDocument } from "../../lua-src/wire.ts";
 import { names } from "../../lua-src/wire.ts";
-import type { Denied, Feature, Place } from "../catalog/feature.ts";
+import type { Denied, Feature, Notice, Place } from "../catalog/feature.ts";
 import type { Settings } from "../catalog/settings.ts";
 import { features } from "../features/index.ts";
+import { redirectStyle } from "../features/redirect.ts";
 import type { Finding } from "../model/finding.ts";
+import type { ObjectRef } from "../model/ids.ts";
 import type { Directive, Host, Protocol, Route } from "../model/model.ts";
 import type { RecordingLook } from "../objects/references.ts";
-import type { HostCertificates } from "./host-certificates.ts";
 import type { HostLocations, Location } from "./ingress.ts";
 import { isRegexHost, type Placed, place } from "./precedence.ts";
 
 export interface HostContext {
   readonly look: RecordingLook;
   readonly settings: Settings;
-  readonly certificates: HostCertificates;
+  /** By host; undefined without a tls section. */
+  readonly certificateIds: ReadonlyMap<string, string | undefined>;
   readonly httpsPort: number;
   readonly findings: Finding[];
+  /** Keys of notices told already: each is told once, not once a path. */
+  readonly noticed: Set<string>;
 }
 
 interface Compiled {
   readonly features: FeatureDocuments;
+  /** What holds for the redirect to the path with a slash. */
+  readonly slash: FeatureDocuments;
   readonly fixed: readonly Directive[];
   readonly denied: boolean;
 }
+
+const refused: Compiled = { features: {}, slash: {}, fixed: [], denied: true };
 
 const list = features as unknown as readonly Feature[];
 
 /** `targets[i]` is the backend of `host.locations[i]`. */
 export function buildHost(host: HostLocations, targets: readonly string[], context: HostContext): Host {
   const regex = isRegexHost(host.locations);
-  const certificate = host.name === "" ? undefined : context.certificates.of(host.name, host.owners);
+  const certificate = context.certificateIds.get(host.name);
+  const mapped = certificate !== undefined || context.certificateIds.get(host.name.replace(/^[^.]+/, "*")) !== undefined;
   const compiled = new Map<Location, Compiled>();
   const targetOf = new Map(host.locations.map((l, i) => [l, targets[i] ?? names.defaultBackend]));
   const routes = place(host.name, host.locations, context.findings).map((placed): Route => {
     let c = compiled.get(placed.location);
     if (c === undefined) {
-      c = compile(host.name, placed.location, regex, certificate !== undefined, context);
+      c = compile(host.name, placed.location, regex, mapped, context);
       compiled.set(placed.location, c);
     }
     return routeOf(placed, targetOf.get(placed.location) ?? names.defaultBackend, c);
@@ -47,13 +56,14 @@ export function buildHost(host: HostLocations, targets: readonly string[], conte
 
 function routeOf(placed: Placed, backend: string, compiled: Compiled): Route {
   const { location, match, slash } = placed;
+  const features = slash === undefined ? compiled.features : compiled.slash;
   const fixed: RouteDocument["fixed"] = slash !== undefined ? { slash } : compiled.denied ? { status: 503 } : undefined;
   return {
     match,
     target: fixed === undefined ? { kind: "backend", backend } : { kind: "fixed", fixed },
     protocol: protocolOf(location, backend),
     fixed: fixed === undefined ? compiled.fixed : [],
-    features: fixed === undefined ? compiled.features : {},
+    features: compiled.denied ? {} : features,
     labels: labelsOf(location),
     source: location.owner?.ref,
   };
@@ -79,12 +89,12 @@ function compile(host: string, location: Location, regex: boolean, hasCertificat
   const owner = location.owner;
   if (owner === undefined) {
     const off = context.settings["enable-access-log-for-default-backend"] ? {} : { accessLog: { off: true as const } };
-    return { features: off, fixed: [], denied: false };
+    return { features: off, slash: {}, fixed: [], denied: false };
   }
   const denied = owner.annotations.denied;
   if (denied !== undefined) {
     report(context, location, denied);
-    return { features: {}, fixed: [], denied: true };
+    return refused;
   }
   const { look, settings, httpsPort } = context;
   const protocol = protocolOf(location, "");
@@ -106,12 +116,29 @@ function compile(host: string, location: Location, regex: boolean, hasCertificat
     const refusal = feature.deny?.(owner.annotations.values as never, at);
     if (refusal !== undefined) {
       report(context, location, refusal);
-      return { features: {}, fixed: [], denied: true };
+      return refused;
     }
+    for (const notice of feature.notices?.(owner.annotations.values as never, at) ?? []) tell(context, owner.ref, notice);
     Object.assign(documents, feature.build?.(owner.annotations.values as never, at));
     fixed.push(...(feature.fixed?.(owner.annotations.values as never, at) ?? []));
   }
-  return { features: documents, fixed, denied: false };
+  return { features: documents, slash: slashFeatures(documents, owner.annotations.values), fixed, denied: false };
+}
+
+function slashFeatures({ accessLog, customHeaders }: FeatureDocuments, values: object): FeatureDocuments {
+  const style = redirectStyle(values);
+  return {
+    ...(accessLog === undefined ? {} : { accessLog }),
+    ...(customHeaders === undefined ? {} : { customHeaders }),
+    ...(style === undefined ? {} : { redirectStyle: style }),
+  };
+}
+
+function tell(context: HostContext, about: ObjectRef, { annotation, reason }: Notice): void {
+  const key = JSON.stringify([about, annotation]);
+  if (context.noticed.has(key)) return;
+  context.noticed.add(key);
+  context.findings.push({ code: "annotation-invalid", about, at: `metadata.annotations[${annotation}]`, text: reason });
 }
 
 function report(context: HostContext, location: Location, denied: Denied): void {

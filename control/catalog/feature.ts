@@ -95,6 +95,12 @@ export interface Denied {
   readonly reason: string;
 }
 
+/** A value that parses but cannot have the effect it seems to ask for. */
+export interface Notice {
+  readonly annotation: string;
+  readonly reason: string;
+}
+
 export interface Feature<R extends Rows = Rows> {
   readonly name: string;
   readonly rows: R;
@@ -102,6 +108,8 @@ export interface Feature<R extends Rows = Rows> {
   readonly build?: (values: Values<R>, place: Place) => Partial<FeatureDocuments> | undefined;
   /** Directives for the profile. */
   readonly fixed?: (values: Values<R>, place: Place) => readonly Directive[];
+  /** Told as findings; nothing else comes of them. */
+  readonly notices?: (values: Values<R>, place: Place) => readonly Notice[];
   /** Reasons to deny, from objects that the values name. */
   readonly deny?: (values: Values<R>, place: Place) => Denied | undefined;
 }

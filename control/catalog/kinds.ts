@@ -145,6 +145,8 @@ export const basicText = pattern("text of letters, digits and - . _ ~ / :", new 
 export const urlPath = pattern("path, may hold $1 to $9", new RegExp(`^/?[${basic}$]*$`), "/$2", "/a b");
 export const absolutePath = pattern("absolute path", new RegExp(`^/[${basic}]*$`), "/app", "app root");
 export const url = pattern("URL", new RegExp(`^[${basic},?&= ]+$`), "https://example.test/x?y=1", 'https://x.test/"');
+/** As url, in one word. */
+export const urlWord = pattern("URL or path", new RegExp(`^[${basic},?&=]+$`), "https://example.test/x?y=1", "https://x.test/ y");
 /** A URL whose parts may be nginx variables. */
 export const urlWithVariables = pattern(
   "URL, may hold variables",

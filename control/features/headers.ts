@@ -12,7 +12,6 @@ export const headers = feature({
       default: undefined,
       risk: "low",
       onInvalid: "reject",
-      applies: "profile",
       doc: "Fixed Connection header towards the upstream (replaces the websocket-aware default).",
     }),
     "custom-headers": row({
@@ -87,7 +86,11 @@ export const headers = feature({
   },
   build(v) {
     const host = v["upstream-vhost"];
-    return host === undefined || host === "" ? undefined : { upstreamVhost: { host } };
+    const connection = v["connection-proxy-header"];
+    return {
+      ...(host === undefined || host === "" ? {} : { upstreamVhost: { host } }),
+      ...(connection === undefined ? {} : { connectionHeader: { value: connection } }),
+    };
   },
   fixed(v, place) {
     const out: Directive[] = [];

@@ -1,4 +1,4 @@
-/** Annotations: server-alias. */
+/** Annotations: server-alias. What becomes of the names: build/extra-hosts.ts. */
 
 import { feature, row } from "../catalog/feature.ts";
 import { hostText, listOf } from "../catalog/kinds.ts";
@@ -12,9 +12,7 @@ export const serverAlias = feature({
       scope: "host",
       risk: "high",
       onInvalid: "reject",
-      support: "none",
-      note: "Not built yet.",
-      doc: "Additional host names for every host server this Ingress's rules define.",
+      doc: "More names for every host of the Ingress: plain ones, *.name and name.* at any depth, ~expressions. A host of any Ingress beats an alias; per host the oldest Ingress with a list counts.",
     }),
   },
 });

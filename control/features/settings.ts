@@ -1197,8 +1197,6 @@ export const settings = {
   "use-port-in-redirects": setting({
     kind: bool,
     default: false,
-    support: "none",
-    note: "Not built yet.",
     doc: "Default of the annotation (undocumented key).",
   }),
   "use-proxy-protocol": setting({

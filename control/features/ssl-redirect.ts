@@ -45,6 +45,7 @@ export const sslRedirect = feature({
     return {
       sslRedirect: {
         code: place.settings["http-redirect-code"],
+        ...(v["force-ssl-redirect"] ? { force: true } : {}),
         ...(v["preserve-trailing-slash"] ? { preserveTrailingSlash: true } : {}),
         ...(v["use-port-in-redirects"] ? { port: place.httpsPort } : {}),
       },

@@ -23,6 +23,7 @@ export const findingCodes = {
   "host-invalid": { severity: "error", hint: "Use a DNS name, or *.name for a wildcard." },
   "path-invalid": { severity: "error", hint: "Use an absolute path; regular expressions need pathType ImplementationSpecific." },
   "path-conflict": { severity: "warning", hint: "Two Ingresses claim one path: the older one wins. Remove one of them." },
+  "alias-conflict": { severity: "warning", hint: "Remove the alias, or let one host alone have the name." },
   "service-missing": { severity: "error", hint: "Create the Service, or correct the backend's name; the path answers 503 meanwhile." },
   "port-missing": { severity: "error", hint: "Use a port that the Service has; the path answers 503 meanwhile." },
   "endpoints-missing": { severity: "warning", hint: "No pod of the Service is ready; the path answers 503 meanwhile." },

@@ -43,9 +43,19 @@ export interface Host {
   readonly certificate: string | undefined;
 }
 
+/** A name with "*" or an expression that leads to a host. */
+export interface HostPattern {
+  readonly pattern: string;
+  readonly host: string;
+  /** As Host.certificate. */
+  readonly certificate: string | undefined;
+}
+
 export interface Model {
-  /** Sorted by name. */
+  /** Sorted by name, then those that only lead to others. */
   readonly hosts: readonly Host[];
+  /** In the order in which they are tried. */
+  readonly patterns: readonly HostPattern[];
   readonly backends: ReadonlyMap<string, Backend>;
   readonly certificates: ReadonlyMap<string, Certificate>;
   readonly defaultCertificate: string;

@@ -6,7 +6,7 @@ import { names } from "../../lua-src/wire.ts";
 import type { Settings } from "../catalog/settings.ts";
 import type { Backend } from "../model/backend.ts";
 import type { Certificate } from "../model/certificate.ts";
-import type { Host, Model, Route } from "../model/model.ts";
+import type { Host, HostPattern, Model, Route } from "../model/model.ts";
 import { profileOf } from "./profiles.ts";
 
 /** Text by key, one map per kind of the batch. */
@@ -29,6 +29,7 @@ export function documentsOf(model: Model, general: GeneralDocument, endpointsOf:
     hosts.set(host.name, hostText(host));
     if (host.certificate !== undefined) servers.set(host.name, host.certificate);
   }
+  for (const { pattern, certificate } of model.patterns) if (certificate !== undefined) servers.set(pattern, certificate);
   return {
     hosts,
     backends: new Map([...model.backends].map(([id, b]) => [id, backendText(b, endpointsOf(b))])),
@@ -80,7 +81,7 @@ export interface GeneralOptions {
 
 const logVariables = ["namespace", "ingress_name", "service_name", "service_port", "location_path"];
 
-export function generalOf(settings: Settings, options: GeneralOptions): GeneralDocument {
+export function generalOf(settings: Settings, options: GeneralOptions, patterns: readonly HostPattern[]): GeneralDocument {
   const format = settings["log-format-upstream"];
   return {
     useForwardedHeaders: settings["use-forwarded-headers"],
@@ -98,6 +99,6 @@ export function generalOf(settings: Settings, options: GeneralOptions): GeneralD
     statusAllow: [...settings["nginx-status-ipv4-whitelist"], ...settings["nginx-status-ipv6-whitelist"]].filter(
       (c) => isIP(c.split("/")[0] ?? "") !== 0,
     ),
-    hostPatterns: [],
+    hostPatterns: patterns.map(({ pattern, host }) => ({ pattern, host })),
   };
 }

@@ -102,6 +102,7 @@ const arrays: Record<string, true> = {
   logVariables: true,
   statusAllow: true,
   hostPatterns: true,
+  origins: true,
 };
 
 /** JSON of a document, arrays kept. A quote inside a JSON string is escaped, so the pattern meets keys only. */

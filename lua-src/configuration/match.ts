@@ -1,9 +1,10 @@
 /** GET /configuration/match: what the router would do with a URL, and why. Asks the very functions that serve traffic. */
 import { backendNamed, refreshBackend } from "../balancer/peers";
-import { secureLocation } from "../features/ssl-redirect";
+import { prepareSslRedirect, secureLocation } from "../features/ssl-redirect";
 import { type Resolution, resolveHost } from "../router/host";
 import { matchPath } from "../router/path";
 import type { RouteMore } from "../router/route";
+import { hasCertificate } from "../tls/certificate";
 import type { BackendDocument, HostDocument, MatchDocument, RouteDocument } from "../wire";
 import { readEntry } from "./store";
 
@@ -86,14 +87,20 @@ function explainRoute(draft: Draft, document: RouteDocument, more: RouteMore | u
   }
   const redirect = document.features.sslRedirect;
   if (redirect !== undefined && question.scheme === "http" && document.fixed === undefined) {
-    const config = {
-      code: redirect.code,
-      cutSlash: redirect.preserveTrailingSlash !== true,
-      port: redirect.port === undefined ? "" : `:${redirect.port}`,
-    };
-    draft.status = redirect.code;
-    draft.location = secureLocation(question.host, question.uri, config);
-    because(draft, "plain http is redirected to https");
+    const config = prepareSslRedirect(redirect);
+    if (config.force || hasCertificate(question.host)) {
+      draft.status = redirect.code;
+      draft.location = secureLocation(question.host, question.uri, config);
+      because(draft, "plain http is redirected to https");
+    } else {
+      because(draft, "no certificate is mapped to this name, so plain http is served");
+    }
+  }
+  const target = document.features.redirect;
+  if (target !== undefined && document.fixed === undefined) {
+    draft.status = target.code;
+    draft.location = target.to;
+    because(draft, "the location is a redirect");
   }
 }
 

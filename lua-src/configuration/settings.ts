@@ -4,8 +4,8 @@ import { decode } from "cjson.safe";
 export interface Settings {
   /** Hash of the nginx.conf that this worker runs. */
   readonly hash: string;
-  /** Profiles in that file by id, with the redirect settings of their own. */
-  readonly profiles: LuaTable<string, RedirectSettings>;
+  /** Profiles in that file, by id. */
+  readonly profiles: LuaTable<string, true>;
   /** Locations for internal redirects and subrequests, by name ("/~auth"). */
   readonly internal: LuaTable<string, true>;
   readonly statusPort: string;

@@ -23,6 +23,8 @@ export interface RequestState {
   fallback?: Backend;
   /** Answer with this status inside the route's location, so that its error pages apply. */
   exit?: number;
+  /** Where that answer redirects to. */
+  exitTo?: string;
 }
 
 /** Nothing: go on. A status ends the request; with a location it is a redirect. */

@@ -1,9 +1,14 @@
 /** The features that act per request, in the order in which they act: one list for all phases. */
-import { type Check, integer, object } from "../configuration/check";
+import { type Check, flag, integer, object } from "../configuration/check";
 import type { FeatureDocuments } from "../wire";
 import { accessLog } from "./access-log";
+import { answerRewrite } from "./answer-rewrite";
+import { connectionHeader } from "./connection-header";
+import { cors } from "./cors";
 import { customErrors } from "./custom-errors";
+import { customHeaders } from "./custom-headers";
 import type { Feature, RequestState, Step } from "./feature";
+import { redirect } from "./redirect";
 import { rewrite } from "./rewrite";
 import { sslRedirect } from "./ssl-redirect";
 import { upstreamVhost } from "./upstream-vhost";
@@ -23,7 +28,15 @@ const order: readonly Place[] = [
   place("accessLog", accessLog),
   // before anything that refuses: refusals are errors too
   place("customErrors", customErrors),
+  // before cors, whose headers win where both name one
+  place("customHeaders", customHeaders),
+  // a preflight follows no redirect
+  place("cors", cors),
+  // before the redirect to https, so plain http reaches its target in one step
+  place("redirect", redirect),
   place("upstreamVhost", upstreamVhost),
+  place("answerRewrite", answerRewrite),
+  place("connectionHeader", connectionHeader),
   // the redirect to https uses the raw URI, so rewriting may come first, as it did with nginx' own rewrite
   place("rewrite", rewrite),
   place("sslRedirect", sslRedirect),
@@ -35,6 +48,7 @@ const milliseconds = integer(1, 2147483647);
 const featureChecks: Record<string, Check> = {
   "timeouts?": object({ "connect?": milliseconds, "send?": milliseconds, "read?": milliseconds }),
   "retries?": object({ tries: integer(0, 1000000) }),
+  "redirectStyle?": object({ "relative?": flag, "port?": flag }),
 };
 for (const { name, feature } of order) {
   featureChecks[`${name}?`] = feature.check;

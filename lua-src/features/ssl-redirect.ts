@@ -1,10 +1,12 @@
 /** ssl-redirect and force-ssl-redirect: plain http is sent to https, to the same URI. */
 import { flag, integer, object } from "../configuration/check";
+import { hasCertificate } from "../tls/certificate";
 import type { SslRedirectDocument } from "../wire";
 import type { Feature } from "./feature";
 
 interface SslRedirect {
   readonly code: number;
+  readonly force: boolean;
   readonly cutSlash: boolean;
   /** ":port", or "". */
   readonly port: string;
@@ -30,6 +32,10 @@ function early(config: SslRedirect): LuaMultiReturn<[number?, string?]> {
   if (ngx.var.get("pass_access_scheme") !== "http") {
     return $multi();
   }
+  // an alias of the host need not have the host's certificate
+  if (!config.force && !hasCertificate(ngx.var.get("host")!)) {
+    return $multi();
+  }
   const host = ngx.var.get("best_http_host");
   const named = host === undefined || host === "" ? ngx.var.get("host")! : host;
   return $multi(config.code, secureLocation(named, ngx.var.get("request_uri")!, config));
@@ -38,15 +44,16 @@ function early(config: SslRedirect): LuaMultiReturn<[number?, string?]> {
 function prepare(document: SslRedirectDocument): SslRedirect {
   return {
     code: document.code,
+    force: document.force === true,
     cutSlash: document.preserveTrailingSlash !== true,
     port: document.port === undefined ? "" : `:${document.port}`,
   };
 }
 
 export const sslRedirect: Feature<SslRedirectDocument, SslRedirect> = {
-  check: object({ code: integer(300, 399), "preserveTrailingSlash?": flag, "port?": integer(1, 65535) }),
+  check: object({ code: integer(300, 399), "force?": flag, "preserveTrailingSlash?": flag, "port?": integer(1, 65535) }),
   prepare: (document) => prepare(document),
   early,
 };
 
-export { secureLocation, withoutPort };
+export { prepare as prepareSslRedirect, secureLocation, withoutPort };

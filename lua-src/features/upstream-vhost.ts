@@ -2,15 +2,29 @@
 import { expandTemplate, parseTemplate, type Template } from "../base/template";
 import { object, text } from "../configuration/check";
 import type { UpstreamVhostDocument } from "../wire";
-import type { Feature } from "./feature";
+import type { Feature, RequestState } from "./feature";
+import { fillRouteVariables, namesRouteVariables } from "./route-variables";
 
-function early(config: Template): LuaMultiReturn<[number?, string?]> {
-  ngx.var.set("upstream_vhost", expandTemplate(config));
+interface UpstreamVhost {
+  readonly host: Template;
+  readonly namesRoute: boolean;
+}
+
+function early(config: UpstreamVhost, request: RequestState): LuaMultiReturn<[number?, string?]> {
+  if (config.namesRoute) {
+    fillRouteVariables(request.route);
+  }
+  ngx.var.set("upstream_vhost", expandTemplate(config.host));
   return $multi();
 }
 
-export const upstreamVhost: Feature<UpstreamVhostDocument, Template> = {
+function prepare(document: UpstreamVhostDocument): UpstreamVhost {
+  const host = parseTemplate(document.host);
+  return { host, namesRoute: namesRouteVariables(host) };
+}
+
+export const upstreamVhost: Feature<UpstreamVhostDocument, UpstreamVhost> = {
   check: object({ host: text }),
-  prepare: (document) => parseTemplate(document.host),
+  prepare: (document) => prepare(document),
   early,
 };

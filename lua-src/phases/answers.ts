@@ -1,14 +1,26 @@
 /** Answers that Lua gives itself before there is a location. They end the request. */
-import { type RedirectSettings, settings } from "../configuration/settings";
+import { currentGeneral } from "../configuration/general";
+import { settings } from "../configuration/settings";
 import type { HostMore, Route } from "../router/route";
 
-/** ngx.redirect knows 301, 302, 303, 307 and 308 only. */
-function redirectTo(location: string, status: number): void {
-  if (status > 300 && status < 309 && (status < 304 || status > 306)) {
-    ngx.redirect(location, status);
+/** With the other codes from 300 on nginx's `return` sends its text as the body, and so do we. */
+function isRedirect(status: number): boolean {
+  return status > 300 && status < 309 && (status < 304 || status > 306);
+}
+
+/** Ends the request; `location` is complete. */
+function endRequest(status: number, location: string | undefined): void {
+  if (location === undefined || status === 304) {
+    ngx.exit(status);
+  } else if (isRedirect(status)) {
+    // ngx.redirect would have nginx put scheme and host before a path
+    ngx.header.set("Location", location);
+    ngx.exit(status);
+  } else {
+    ngx.status = status;
+    ngx.print(location);
+    ngx.exit(ngx.OK);
   }
-  ngx.header.set("Location", location);
-  ngx.exit(status);
 }
 
 /** Escapes what may not stand in a URI's path; "/" and what RFC 3986 allows there stay. */
@@ -23,29 +35,37 @@ function portSuffix(scheme: string): string {
   return port === usual ? "" : `:${port}`;
 }
 
+const slash = string.byte("/");
+
 /** Puts scheme and host before a path, unless the settings of the route say to leave it relative. Complete URLs stay. */
 function absolute(location: string, route: Route): string {
-  const profile = route.more?.profile;
-  const own: RedirectSettings = (profile === undefined ? undefined : settings.profiles.get(profile)) ?? {};
-  if (string.byte(location, 1) !== 47 || (own.relative ?? settings.redirects.relative) === true) {
+  const own = route.more?.redirects;
+  const relative = own?.relative ?? settings.redirects.relative;
+  if (string.byte(location, 1) !== slash || relative === true) {
     return location;
   }
   const scheme = ngx.var.get("scheme")!;
-  const port = (own.port ?? settings.redirects.port) === false ? "" : portSuffix(scheme);
+  const port = (own?.port ?? settings.redirects.port) === false ? "" : portSuffix(scheme);
   return `${scheme}://${ngx.var.get("host")}${port}${location}`;
 }
 
-/** 301 to the path with its slash, query kept. */
-function answerSlash(path: string, route: Route): void {
+/** The path with its slash, query kept. */
+function slashLocation(path: string): string {
   const query = ngx.var.get("args");
-  const location = query === undefined || query === "" ? escapePath(path) : `${escapePath(path)}?${query}`;
-  redirectTo(absolute(location, route), 301);
+  return query === undefined || query === "" ? escapePath(path) : `${escapePath(path)}?${query}`;
 }
 
+function trusted(header: string, own: string): string {
+  const value = currentGeneral().useForwardedHeaders ? ngx.var.get(header) : undefined;
+  return value === undefined || value === "" ? ngx.var.get(own)! : value;
+}
+
+/** The port is always named: the redirect's target is told from the request by its host alone. */
 function redirectHost(host: string, code: number): void {
   const uri = ngx.var.get("request_uri")!;
   const cut = string.sub(uri, -1) === "/" ? string.sub(uri, 1, -2) : uri;
-  redirectTo(`${ngx.var.get("pass_access_scheme")}://${host}:${ngx.var.get("pass_server_port")}${cut}`, code);
+  const scheme = trusted("http_x_forwarded_proto", "scheme");
+  endRequest(code, `${scheme}://${host}:${trusted("http_x_forwarded_port", "server_port")}${cut}`);
 }
 
 /** Denial and redirects of a whole host, and its app root. */
@@ -57,8 +77,8 @@ function answerHost({ deny, redirectTo: target, appRoot }: HostMore, uri: string
     redirectHost(target.host, target.code);
   }
   if (appRoot !== undefined && uri === "/") {
-    redirectTo(`${ngx.var.get("pass_access_scheme")}://${ngx.var.get("http_host") ?? ngx.var.get("host")}${appRoot}`, 302);
+    endRequest(302, `${ngx.var.get("scheme")}://${ngx.var.get("http_host") ?? ngx.var.get("host")}${appRoot}`);
   }
 }
 
-export { absolute, answerHost, answerSlash, escapePath, redirectTo };
+export { absolute, answerHost, endRequest, slashLocation };

@@ -1,5 +1,6 @@
 /** rewrite_by_lua of profile locations: the request gets its real URI back. */
 import type { RequestState } from "../features/feature";
+import { endRequest } from "./answers";
 
 function run(): void {
   const request = ngx.ctx as Partial<RequestState>;
@@ -9,7 +10,7 @@ function run(): void {
   }
   ngx.req.set_uri(request.uri!, false, true);
   if (request.exit !== undefined) {
-    ngx.exit(request.exit);
+    endRequest(request.exit, request.exitTo);
   }
   // empty: nginx escapes the URI itself
   ngx.var.set("sluice_uri", request.raw === true ? ngx.var.get("request_uri")! : "");

@@ -12,10 +12,11 @@ import { sync } from "../configuration/sync";
 import { keepState, standIn } from "../features/custom-errors";
 import type { RequestState } from "../features/feature";
 import { runSteps, type Steps } from "../features/order";
+import { fillRouteVariables } from "../features/route-variables";
 import { findHost } from "../router/host";
 import { matchPath } from "../router/path";
 import type { HostMore, Route, RouteMore } from "../router/route";
-import { absolute, answerHost, answerSlash, redirectTo } from "./answers";
+import { absolute, answerHost, endRequest, slashLocation } from "./answers";
 
 const tilde = string.byte("~");
 const slash = string.byte("/");
@@ -43,15 +44,14 @@ function enter(request: RequestState, location: string): void {
   setUri(location);
 }
 
-/** Errors are answered inside the profile's location where there is one: its error pages apply there. */
+/** Answered inside the profile's location where there is one: its error pages and response headers apply there. */
 function answer(request: RequestState, status: number, location: string | undefined): void {
-  if (location !== undefined) {
-    redirectTo(absolute(location, request.route), status);
-  }
+  const target = location === undefined ? undefined : absolute(location, request.route);
   if (request.route.more?.location === undefined) {
-    ngx.exit(status);
+    endRequest(status, target);
   }
   request.exit = status;
+  request.exitTo = target;
 }
 
 /** True: the request is to be proxied. */
@@ -75,14 +75,6 @@ function chooseBackend(primary: Backend): Backend | undefined {
     }
   }
   return answers ? primary : undefined;
-}
-
-function fillLogVariables(source: Route["source"]): void {
-  ngx.var.set("namespace", source.get(1));
-  ngx.var.set("ingress_name", source.get(2));
-  ngx.var.set("service_name", source.get(3));
-  ngx.var.set("service_port", source.get(4));
-  ngx.var.set("location_path", source.get(5));
 }
 
 /** False when the request has its answer. */
@@ -114,10 +106,11 @@ function serve(request: RequestState, more: RouteMore): void {
     answer(request, more.status, undefined);
     return;
   }
-  if (more.slash !== undefined) {
-    answerSlash(more.slash, request.route);
-  }
   if (more.early !== undefined && !runRouteSteps(request, more.early)) {
+    return;
+  }
+  if (more.slash !== undefined) {
+    answer(request, 301, slashLocation(more.slash));
     return;
   }
   if (!findBackend(request, request.route.backend!)) {
@@ -161,7 +154,7 @@ function follow(route: Route, uri: string): void {
     ngx.var.set("proxy_upstream_name", backend.name);
   }
   if (generalState.logVariables) {
-    fillLogVariables(route.source);
+    fillRouteVariables(route);
   }
   const request: RequestState = { route, backend: undefined, tries: 0, peer: 0 };
   ngx.ctx = request;

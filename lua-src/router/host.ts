@@ -60,6 +60,9 @@ function matchesPattern(name: string, pattern: string): boolean {
   if (string.sub(pattern, 1, 2) === "*.") {
     return string.sub(name, -(pattern.length - 1)) === string.sub(pattern, 2) && name.length >= pattern.length;
   }
+  if (string.sub(pattern, -2) === ".*") {
+    return string.sub(name, 1, pattern.length - 1) === string.sub(pattern, 1, -2) && name.length >= pattern.length;
+  }
   return name === pattern;
 }
 

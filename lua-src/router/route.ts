@@ -5,7 +5,7 @@
  */
 import { type Backend, backendNamed } from "../balancer/peers";
 import { logError } from "../base/log";
-import { settings } from "../configuration/settings";
+import { type RedirectSettings, settings } from "../configuration/settings";
 import { compileSteps, type Steps } from "../features/order";
 import type { HostDocument, RouteDocument } from "../wire";
 
@@ -34,6 +34,7 @@ export interface RouteMore {
   readonly late: Steps | undefined;
   readonly header: Steps | undefined;
   readonly log: Steps | undefined;
+  readonly redirects: RedirectSettings | undefined;
   /** Tries in all, 0 unlimited; undefined: the general setting. */
   readonly tries: number | undefined;
   /** Seconds. */
@@ -100,6 +101,7 @@ function compileMore(document: RouteDocument): RouteMore | undefined {
     late: steps.late,
     header: steps.header,
     log: steps.log,
+    redirects: features.redirectStyle,
     tries: features.retries?.tries,
     timeouts:
       timeouts === undefined

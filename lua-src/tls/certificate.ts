@@ -73,6 +73,15 @@ function normalName(name: string): string {
   return string.sub(lower, -1) === "." ? string.sub(lower, 1, -2) : lower;
 }
 
+/** A certificate is mapped to that very name, or to its one-label wildcard. */
+function hasCertificate(name: string): boolean {
+  if (readText("servers", name) !== undefined) {
+    return true;
+  }
+  const [rest] = string.match(name, "^[^.]+(%..+)$");
+  return rest !== undefined && readText("servers", `*${rest}`) !== undefined;
+}
+
 function resolve(name: string): Certificate {
   const [rest] = string.match(name, "^[^.]+(%..+)$");
   return (
@@ -129,4 +138,4 @@ function forgetAllCertificates(): void {
   byName.clear();
 }
 
-export { certificateFor, forgetAllCertificates, forgetCertificates, forgetServers, normalName, present };
+export { certificateFor, forgetAllCertificates, forgetCertificates, forgetServers, hasCertificate, normalName, present };

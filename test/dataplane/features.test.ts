@@ -65,7 +65,7 @@ test("a rewrite to what looks like a location of ours reaches the backend", asyn
 });
 
 test("ssl-redirect: host without port, raw URI without its last slash, and only for plain http", async () => {
-  await plane.apply({ hosts: byName(route({ sslRedirect: { code: 308 } })) });
+  await plane.apply({ hosts: byName(route({ sslRedirect: { code: 308, force: true } })) });
   expect(await plane.get("app.test:8080", "/a%20b/?q=1/")).toMatchObject({
     status: 308,
     headers: { location: "https://app.test/a%20b/?q=1" },
@@ -80,12 +80,30 @@ test("ssl-redirect: host without port, raw URI without its last slash, and only 
       } as object),
     ).headers,
   ).toMatchObject({ "x-forwarded-proto": "https", "x-forwarded-port": "443" });
-  await plane.apply({ hosts: byName(route({ sslRedirect: { code: 301, preserveTrailingSlash: true, port: 8443 } }, "p1")) });
+  await plane.apply({ hosts: byName(route({ sslRedirect: { code: 301, force: true, preserveTrailingSlash: true, port: 8443 } }, "p1")) });
   expect(await plane.get("app.test", "/")).toMatchObject({ status: 301, headers: { location: "https://app.test:8443/" } });
 });
 
+test("ssl-redirect without force wants a certificate for the very name or its wildcard", async () => {
+  const uid = "u1";
+  await plane.apply({
+    hosts: byName(
+      route({ sslRedirect: { code: 308 } }),
+      hostDocument("*.wild.test", [routeDocument("/", "a", { sslRedirect: { code: 308 } })]),
+    ),
+    servers: { upsert: { "*.wild.test": uid } },
+  });
+  expect((await plane.get("app.test", "/")).status).toBe(200);
+  expect((await plane.get("x.wild.test", "/y")).headers.location).toBe("https://x.wild.test/y");
+  await plane.apply({ servers: { upsert: { "app.test": uid } } });
+  expect((await plane.get("app.test", "/")).headers.location).toBe("https://app.test");
+  await plane.apply({ servers: { remove: ["app.test", "*.wild.test"] } });
+});
+
 test("the redirect to https comes before an empty backend's 503", async () => {
-  await plane.apply({ hosts: byName(hostDocument("app.test", [routeDocument("/", "empty", { sslRedirect: { code: 308 } })])) });
+  await plane.apply({
+    hosts: byName(hostDocument("app.test", [routeDocument("/", "empty", { sslRedirect: { code: 308, force: true } })])),
+  });
   expect((await plane.get("app.test", "/")).status).toBe(308);
 });
 
@@ -105,16 +123,17 @@ test("a route without access log leaves no line", async () => {
   expect(plane.accessLog()).not.toContain("/quiet/");
 });
 
-test("slash redirects are relative where the profile says so", async () => {
-  const fixed = { slash: "/foo/" };
+test("slash redirects are relative, or name the port, where the route says so", async () => {
   await plane.apply({
     hosts: byName(
       hostDocument("app.test", [
-        routeDocument("/foo", "a", {}, { fixed, profile: "p1" }),
+        routeDocument("/foo", "a", { redirectStyle: { relative: true } }, { fixed: { slash: "/foo/" } }),
+        routeDocument("/p", "a", { redirectStyle: { port: true } }, { fixed: { slash: "/p/" } }),
         routeDocument("/b", "a", {}, { fixed: { slash: "/b/" } }),
       ]),
     ),
   });
+  expect((await plane.get("app.test", "/p")).headers.location).toBe(`http://app.test:${plane.ports.http}/p/`);
   expect((await plane.get("app.test", "/foo?a=1")).headers.location).toBe("/foo/?a=1");
   expect((await plane.get("app.test", "/b")).headers.location).toBe("http://app.test/b/");
 });
@@ -153,7 +172,7 @@ test("with use-forwarded-headers scheme, host, port and client address are the p
     ...view,
     forwarded: { ...view.forwarded, useForwardedHeaders: true, computeFullForwardedFor: true },
   }));
-  await trusting.apply({ hosts: byName(route({ sslRedirect: { code: 308 } })) });
+  await trusting.apply({ hosts: byName(route({ sslRedirect: { code: 308, force: true } })) });
   const forwarded = {
     "x-forwarded-proto": "https",
     "x-forwarded-host": "outer.test, inner.test",
