@@ -35,6 +35,8 @@ export const dictionaries = {
   balancer_ewma_last_touched_at: 10 * 1024 * 1024,
   balancer_ewma_locks: 1024 * 1024,
   ocsp_response_cache: 5 * 1024 * 1024,
+  /** Answers of external authentication, and digest nonces that were used. */
+  auth_cache: 10 * 1024 * 1024,
   rate_limits: 10 * 1024 * 1024,
 } as const;
 
@@ -155,6 +157,9 @@ export interface FeatureDocuments {
   readonly connectionHeader?: ConnectionHeaderDocument;
   readonly redirectStyle?: RedirectStyleDocument;
   readonly accessLog?: AccessLogDocument;
+  readonly ipAccess?: IpAccessDocument;
+  /** Any one of address list, credentials and external authentication suffices; absent: all are needed. */
+  readonly satisfy?: { readonly any: true };
   readonly customErrors?: CustomErrorsDocument;
 }
 
@@ -252,6 +257,12 @@ export interface AccessLogDocument {
   readonly off: true;
 }
 
+/** Networks (CIDR). A list that is absent is that of GeneralDocument.access. Deny counts before allow. */
+export interface IpAccessDocument {
+  readonly allow?: readonly string[];
+  readonly deny?: readonly string[];
+}
+
 export interface ServersDocument {
   /** uid → PEM chain followed by PEM key. */
   readonly certificates: Readonly<Record<string, string>>;
@@ -278,6 +289,18 @@ export interface GeneralDocument {
   readonly statusAllow: readonly string[];
   /** Names that are no plain host: server-alias with "*.x" at any depth and "~regex", in order. */
   readonly hostPatterns: readonly { readonly pattern: string; readonly host: string }[];
+  readonly access?: AccessDocument;
+}
+
+/** Lists that hold for all hosts; those that are empty are left out. Patterns as in nginx's map: plain, "~regex", "~*regex". */
+export interface AccessDocument {
+  /** For routes whose IpAccessDocument has no list of its own. */
+  readonly allow?: readonly string[];
+  readonly deny?: readonly string[];
+  /** For routes without an IpAccessDocument, and unknown hosts. */
+  readonly blockCidrs?: readonly string[];
+  readonly blockUserAgents?: readonly string[];
+  readonly blockReferers?: readonly string[];
 }
 
 /** What changed, sent with PATCH; kinds and keys not named stay as they are. Applied whole or not at all. */

@@ -176,6 +176,22 @@ export const cidr: Kind<string> = {
   schema: { type: "string" },
 };
 
+/** Networks between commas; an empty item is a mistake too, so that no list means "everybody" by accident. */
+export const cidrList: Kind<readonly string[]> = {
+  label: "list of IP addresses and CIDRs",
+  parse(t) {
+    const out: string[] = [];
+    for (const item of t.split(",")) {
+      const parsed = cidr.parse(item);
+      if (!parsed.ok) return parsed;
+      out.push(parsed.value);
+    }
+    return ok(out);
+  },
+  examples: ["10.0.0.0/8, ::1", "10.0.0.0/8,,"],
+  schema: { type: "string" },
+};
+
 /** namespace/name, or a bare name of the object's own namespace. */
 export interface RefText {
   readonly namespace: string | undefined;

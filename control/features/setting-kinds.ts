@@ -1,6 +1,7 @@
 /** Kinds of text that only ConfigMap keys have. */
 
 import { isIP } from "node:net";
+import { parseCidr } from "../catalog/cidr.ts";
 import type { Risk } from "../catalog/feature.ts";
 import { type Kind, pattern } from "../catalog/kinds.ts";
 
@@ -57,6 +58,21 @@ export const riskLevel: Kind<Risk> = {
     return { ok: true, value: word === "medium" || word === "high" || word === "critical" ? word : "low" };
   },
   examples: ["High"],
+  schema: { type: "string" },
+};
+
+/** Networks; bad ones are left out. When none is good the list names an address that nobody has, so that it does not turn into no list. */
+export const goodCidrs: Kind<readonly string[]> = {
+  label: "list of IP addresses and CIDRs",
+  parse(t) {
+    const words = t.split(",").flatMap((w) => (w.trim() === "" ? [] : [w.trim()]));
+    const bad = words.filter((w) => parseCidr(w) === undefined);
+    if (bad.length === 0) return { ok: true, value: words.flatMap((w) => parseCidr(w) ?? []) };
+    const good = words.flatMap((w) => parseCidr(w) ?? []);
+    const value = good.length === 0 ? ["255.255.255.255/32"] : good;
+    return { ok: true, value, dropped: `${bad.join(", ")}: neither an IP address nor a CIDR; left out` };
+  },
+  examples: ["10.0.0.0/8, ::1"],
   schema: { type: "string" },
 };
 

@@ -26,6 +26,7 @@ import {
   cipherList,
   errorCodes,
   filePath,
+  goodCidrs,
   mimeType,
   nextUpstream,
   redirectCode,
@@ -111,24 +112,18 @@ export const settings = {
     doc: "As above, items written in brackets.",
   }),
   "block-cidrs": setting({
-    kind: listOf(cidr),
+    kind: goodCidrs,
     default: [] as readonly string[],
-    support: "none",
-    note: "Not built yet.",
     doc: "403; http level, so not inherited by locations having their own allow/deny lists.",
   }),
   "block-referers": setting({
     kind: listOf(text),
     default: [] as readonly string[],
-    support: "none",
-    note: "Not built yet.",
     doc: "Map patterns on Referer, 403.",
   }),
   "block-user-agents": setting({
     kind: listOf(text),
     default: [] as readonly string[],
-    support: "none",
-    note: "Not built yet.",
     doc: "Map patterns (plain = exact, ~ / ~* regex) on User-Agent, 403.",
   }),
   "brotli-level": setting({
@@ -204,10 +199,8 @@ export const settings = {
     doc: "nginx default_type.",
   }),
   "denylist-source-range": setting({
-    kind: listOf(cidr),
+    kind: goodCidrs,
     default: [] as readonly string[],
-    support: "none",
-    note: "Not built yet.",
     doc: "Default of denylist-source-range.",
   }),
   "disable-access-log": setting({ kind: bool, default: false, applies: "reload", doc: "Access log off for http and stream." }),
@@ -1218,10 +1211,8 @@ export const settings = {
     doc: "nginx variables_hash_max_size.",
   }),
   "whitelist-source-range": setting({
-    kind: listOf(cidr),
+    kind: goodCidrs,
     default: [] as readonly string[],
-    support: "none",
-    note: "Not built yet.",
     doc: "Default of allowlist-source-range; replaced, not merged, by the annotation.",
   }),
   "worker-cpu-affinity": setting({

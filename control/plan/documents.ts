@@ -1,7 +1,14 @@
 /** Model → the JSON documents of wire.ts, as text by key: what is compared and sent. */
 
 import { isIP } from "node:net";
-import type { BackendDocument, EndpointDocument, GeneralDocument, HostDocument, RouteDocument } from "../../lua-src/wire.ts";
+import type {
+  AccessDocument,
+  BackendDocument,
+  EndpointDocument,
+  GeneralDocument,
+  HostDocument,
+  RouteDocument,
+} from "../../lua-src/wire.ts";
 import { names } from "../../lua-src/wire.ts";
 import type { Settings } from "../catalog/settings.ts";
 import type { Backend } from "../model/backend.ts";
@@ -100,5 +107,21 @@ export function generalOf(settings: Settings, options: GeneralOptions, patterns:
       (c) => isIP(c.split("/")[0] ?? "") !== 0,
     ),
     hostPatterns: patterns.map(({ pattern, host }) => ({ pattern, host })),
+    ...accessOf(settings),
   };
+}
+
+function accessOf(settings: Settings): { readonly access?: AccessDocument } {
+  const lists: AccessDocument = {
+    ...some("allow", settings["whitelist-source-range"]),
+    ...some("deny", settings["denylist-source-range"]),
+    ...some("blockCidrs", settings["block-cidrs"]),
+    ...some("blockUserAgents", settings["block-user-agents"]),
+    ...some("blockReferers", settings["block-referers"]),
+  };
+  return Object.keys(lists).length === 0 ? {} : { access: lists };
+}
+
+function some(key: keyof AccessDocument, list: readonly string[]): AccessDocument {
+  return list.length === 0 ? {} : { [key]: list };
 }

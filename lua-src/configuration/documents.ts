@@ -66,6 +66,13 @@ const checkGeneral = object({
   logVariables: list(text),
   statusAllow: list(text),
   hostPatterns: list(object({ pattern: text, host: text })),
+  "access?": object({
+    "allow?": list(text),
+    "deny?": list(text),
+    "blockCidrs?": list(text),
+    "blockUserAgents?": list(text),
+    "blockReferers?": list(text),
+  }),
 });
 
 const checkServers = object({ certificates: record(text), servers: record(text) });

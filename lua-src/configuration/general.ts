@@ -1,5 +1,7 @@
 /** The general document as this worker last read it. */
 import { decode } from "cjson.safe";
+import { type Patterns, preparePatterns } from "../access/client-blocks";
+import { type Networks, networksOf } from "../access/networks";
 import type { GeneralDocument } from "../wire";
 import { readGeneral } from "./store";
 
@@ -17,7 +19,41 @@ const initial: GeneralDocument = {
   hostPatterns: [],
 };
 
-const state: { current: GeneralDocument; logVariables: boolean } = { current: initial, logVariables: false };
+interface State {
+  current: GeneralDocument;
+  logVariables: boolean;
+  /** Lists of GeneralDocument.access, ready for use; undefined: there is none. */
+  allow: Networks | undefined;
+  deny: Networks | undefined;
+  blocked: Networks | undefined;
+  agents: Patterns | undefined;
+  referers: Patterns | undefined;
+  blocksClients: boolean;
+}
+
+const state: State = {
+  current: initial,
+  logVariables: false,
+  allow: undefined,
+  deny: undefined,
+  blocked: undefined,
+  agents: undefined,
+  referers: undefined,
+  blocksClients: false,
+};
+
+function networks(list: readonly string[] | undefined): Networks | undefined {
+  return list === undefined ? undefined : networksOf(list);
+}
+
+function prepareAccess({ access }: GeneralDocument): void {
+  state.allow = networks(access?.allow);
+  state.deny = networks(access?.deny);
+  state.blocked = networks(access?.blockCidrs);
+  state.agents = preparePatterns(access?.blockUserAgents);
+  state.referers = preparePatterns(access?.blockReferers);
+  state.blocksClients = state.agents !== undefined || state.referers !== undefined;
+}
 
 function currentGeneral(): GeneralDocument {
   return state.current;
@@ -28,6 +64,7 @@ function reloadGeneral(): void {
   const [document] = decode(text ?? "");
   state.current = (document as GeneralDocument | undefined) ?? initial;
   state.logVariables = state.current.logVariables.length > 0;
+  prepareAccess(state.current);
 }
 
 export { currentGeneral, reloadGeneral, state as generalState };

@@ -21,6 +21,10 @@ export interface RequestState {
   raw?: boolean;
   /** Stands in when `backend` has no endpoints, and answers errors. */
   fallback?: Backend;
+  /** WWW-Authenticate of whoever asked for credentials. */
+  challenge?: string | readonly string[];
+  /** Status of a refusal by the access steps. */
+  refused?: number;
   /** Answer with this status inside the route's location, so that its error pages apply. */
   exit?: number;
   /** Where that answer redirects to. */
@@ -38,6 +42,12 @@ export interface Feature<D, C> {
   readonly early?: Step<C>;
   /** Once there is one. */
   readonly late?: Step<C>;
+  /** Who may pass, after the late steps: 200 yes, 401, 403 or an error no, nothing no say. See phases/access.ts. */
+  readonly access?: Step<C>;
+  /** The request may pass, by whichever of the access steps. */
+  readonly passed?: Step<C>;
+  /** It may not (request.refused): may answer otherwise. */
+  readonly refused?: Step<C>;
   /** header_filter: may change the answer's headers; must not wait, and what it returns is ignored. */
   readonly header?: Step<C>;
   readonly log?: Step<C>;

@@ -8,6 +8,7 @@ import { cors } from "./cors";
 import { customErrors } from "./custom-errors";
 import { customHeaders } from "./custom-headers";
 import type { Feature, RequestState, Step } from "./feature";
+import { ipAccess } from "./ip-access";
 import { redirect } from "./redirect";
 import { rewrite } from "./rewrite";
 import { sslRedirect } from "./ssl-redirect";
@@ -40,6 +41,8 @@ const order: readonly Place[] = [
   // the redirect to https uses the raw URI, so rewriting may come first, as it did with nginx' own rewrite
   place("rewrite", rewrite),
   place("sslRedirect", sslRedirect),
+  // nginx's order: an address costs least to check, credentials more
+  place("ipAccess", ipAccess),
 ];
 
 const milliseconds = integer(1, 2147483647);
@@ -49,6 +52,7 @@ const featureChecks: Record<string, Check> = {
   "timeouts?": object({ "connect?": milliseconds, "send?": milliseconds, "read?": milliseconds }),
   "retries?": object({ tries: integer(0, 1000000) }),
   "redirectStyle?": object({ "relative?": flag, "port?": flag }),
+  "satisfy?": object({ any: flag }),
 };
 for (const { name, feature } of order) {
   featureChecks[`${name}?`] = feature.check;
@@ -63,6 +67,9 @@ export interface Steps {
 export interface CompiledSteps {
   readonly early: Steps | undefined;
   readonly late: Steps | undefined;
+  readonly access: Steps | undefined;
+  readonly passed: Steps | undefined;
+  readonly refused: Steps | undefined;
   readonly header: Steps | undefined;
   readonly log: Steps | undefined;
 }
@@ -95,6 +102,9 @@ function compileSteps(documents: FeatureDocuments): CompiledSteps {
   return {
     early: collect("early", prepared),
     late: collect("late", prepared),
+    access: collect("access", prepared),
+    passed: collect("passed", prepared),
+    refused: collect("refused", prepared),
     header: collect("header", prepared),
     log: collect("log", prepared),
   };

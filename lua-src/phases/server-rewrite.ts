@@ -2,6 +2,7 @@
  * server_rewrite_by_lua: finds host, route and backend before nginx picks a location, and points the request at the
  * location of its route's profile. The plain case leaves the URI alone, so nginx takes `location /`.
  */
+import { isBlockedClient } from "../access/client-blocks";
 import { chooseAlternative } from "../balancer/choose";
 import { type Backend, refreshBackend } from "../balancer/peers";
 import { contains, type Network, parseNetwork } from "../base/address";
@@ -16,6 +17,7 @@ import { fillRouteVariables } from "../features/route-variables";
 import { findHost } from "../router/host";
 import { matchPath } from "../router/path";
 import type { HostMore, Route, RouteMore } from "../router/route";
+import { checkAccess } from "./access";
 import { absolute, answerHost, endRequest, slashLocation } from "./answers";
 
 const tilde = string.byte("~");
@@ -100,6 +102,15 @@ function answerBuiltIn(request: RequestState): void {
   }
 }
 
+/** False when the request has its answer. May wait for others. */
+function mayPass(request: RequestState, more: RouteMore | undefined): boolean {
+  const [status, location] = checkAccess(request, more);
+  if (status !== undefined) {
+    answer(request, status, location);
+  }
+  return status === undefined;
+}
+
 /** Fixed answers and steps; the status of a refusal waits in request.exit for the profile's location. */
 function serve(request: RequestState, more: RouteMore): void {
   if (more.status !== undefined) {
@@ -116,7 +127,10 @@ function serve(request: RequestState, more: RouteMore): void {
   if (!findBackend(request, request.route.backend!)) {
     return;
   }
-  if (more.late === undefined || runRouteSteps(request, more.late)) {
+  if (more.late !== undefined && !runRouteSteps(request, more.late)) {
+    return;
+  }
+  if ((more.access === undefined && generalState.blocked === undefined) || mayPass(request, more)) {
     answerBuiltIn(request);
   }
 }
@@ -167,6 +181,9 @@ function follow(route: Route, uri: string): void {
     return;
   }
   findBackend(request, backend!);
+  if (generalState.blocked !== undefined) {
+    mayPass(request, undefined);
+  }
   answerBuiltIn(request);
   if (string.byte(uri, 2) === tilde) {
     request.uri = uri;
@@ -225,6 +242,9 @@ function run(): void {
   const uri = ngx.var.get("uri")!;
   if (string.byte(uri, 2) === tilde && isOwnLocation(uri)) {
     return;
+  }
+  if (generalState.blocksClients && isBlockedClient(generalState.agents, generalState.referers)) {
+    ngx.exit(403);
   }
   const host = findHost(ngx.var.get("host")!);
   const more = host.more;

@@ -30,8 +30,16 @@ export interface RouteMore {
   readonly slash: string | undefined;
   /** Before a backend is looked for: redirects, rewriting. */
   readonly early: Steps | undefined;
-  /** After it: limits, access, authentication. */
+  /** After it: limits. */
   readonly late: Steps | undefined;
+  /** After those: phases/access.ts. */
+  readonly access: Steps | undefined;
+  readonly passed: Steps | undefined;
+  readonly refused: Steps | undefined;
+  /** satisfy any. */
+  readonly anyAccess: boolean;
+  /** Address lists of its own or the ConfigMap's, so not the server's block-cidrs. */
+  readonly ownLists: boolean;
   readonly header: Steps | undefined;
   readonly log: Steps | undefined;
   readonly redirects: RedirectSettings | undefined;
@@ -99,6 +107,11 @@ function compileMore(document: RouteDocument): RouteMore | undefined {
     slash: fixed?.slash,
     early: steps.early,
     late: steps.late,
+    access: steps.access,
+    passed: steps.passed,
+    refused: steps.refused,
+    anyAccess: features.satisfy !== undefined,
+    ownLists: features.ipAccess !== undefined,
     header: steps.header,
     log: steps.log,
     redirects: features.redirectStyle,
