@@ -14,7 +14,7 @@ import type { Plan } from "../plan/plan.ts";
 import type { Logger } from "../run/logger.ts";
 import { Applied, isEmpty } from "./applied.ts";
 import { type DataPlane, DataPlaneError, type Deltas } from "./dataplane.ts";
-import { writeWhole } from "./files.ts";
+import { dropFiles, writeFiles, writeWhole } from "./files.ts";
 import type { Nginx } from "./nginx.ts";
 import { renderConf } from "./render.ts";
 
@@ -187,6 +187,7 @@ export class Apply {
     await this.#refillIfEmptied(conf, usable);
     if (!(await this.#o.nginx.left(old, 10_000))) this.#o.logger.warning("old nginx workers still accept", { pids: old.map(String) });
     this.#running = usable;
+    dropFiles(this.#o.around.filesDir, usable.profiles.values());
     this.#record(reason, true);
   }
 
@@ -204,7 +205,9 @@ export class Apply {
     const missing = [...conf.profiles.values()].filter((p) => !now.profiles.has(p.id));
     const first = missing[0];
     if (first === undefined || now.settings !== conf.settings) return "global settings changed";
-    const what = first.directives.map((d) => `${d.name} ${d.args.map((a) => (typeof a === "object" ? a.literal : a)).join(" ")}`);
+    const what = first.directives.map(
+      (d) => `${d.name} ${d.args.map((a) => (typeof a !== "object" ? a : "file" in a ? a.file : a.literal)).join(" ")}`,
+    );
     return `${missing.length} new profile(s), ${first.id}: ${[first.family, ...what].join(", ").slice(0, 200)}`;
   }
 
@@ -240,6 +243,7 @@ export class Apply {
     if (hash === this.#running?.rendered.hash) return undefined;
     const known = this.#refused.get(hash);
     if (known !== undefined) return known;
+    writeFiles(this.#o.around.filesDir, conf.profiles.values());
     const file = `${this.#o.confFile}.candidate`;
     writeWhole(file, text);
     const result = await this.#o.nginx.test(file);

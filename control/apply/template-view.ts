@@ -11,6 +11,7 @@ import type {
   VariableMap,
 } from "../plan/conf-view.ts";
 import { type Printed, printDirective, quoteLua } from "../plan/directive.ts";
+import { fastcgiParams } from "./fastcgi-params.ts";
 import { coreRequestHeaders, forwardedMaps, mergeHeaders } from "./request-headers.ts";
 
 /** Names that any template may use; every one of them is always there. */
@@ -223,7 +224,7 @@ function profileLocation(profile: Profile, view: ConfView): Location {
   if (!/^[0-9a-z]{2,40}$/.test(profile.id)) {
     throw new Error(`not a profile id: ${JSON.stringify(profile.id)}`);
   }
-  const upstreams = upstreamsOf(profile.family, profile.pool);
+  const upstreams = upstreamsOf(profile.family, profile.pool, profile.keepalive !== false);
   const body = [
     ...profile.directives.map(printDirective),
     ...headerLines(profile, view),
@@ -238,7 +239,7 @@ function internalLocation(location: InternalLocation, view: ConfView): Location 
   if (!/^(\/~|@)[0-9a-z-]+$/.test(location.name)) {
     throw new Error(`not an internal location: ${JSON.stringify(location.name)}`);
   }
-  const upstreams = location.passTo === undefined ? upstreamsOf(location.family, location.pool) : [];
+  const upstreams = location.passTo === undefined ? upstreamsOf(location.family, location.pool, true) : [];
   const pass =
     location.passTo === undefined
       ? passLine(location.family, upstreams, "")
@@ -252,10 +253,8 @@ function internalLocation(location: InternalLocation, view: ConfView): Location 
 function headerLines(location: Pick<Profile, "family" | "requestHeaders" | "fastcgiParams">, view: ConfView): string[] {
   const own = location.requestHeaders ?? [];
   if (location.family === "fcgi") {
-    const headers = own.map(({ name, value }) => ({ name: `HTTP_${name.toUpperCase().replaceAll("-", "_")}`, value }));
-    return [...headers, ...(location.fastcgiParams ?? [])].map(({ name, value }) =>
-      printDirective({ name: "fastcgi_param", args: [name, value] }),
-    );
+    const headers = mergeHeaders(mergeHeaders(coreRequestHeaders(view), view.requestHeaders), own);
+    return fastcgiParams(headers, location.fastcgiParams ?? []).map((args) => printDirective({ name: "fastcgi_param", args }));
   }
   if (own.length === 0) {
     return [];
@@ -266,10 +265,10 @@ function headerLines(location: Pick<Profile, "family" | "requestHeaders" | "fast
   return requestHeaderLines(all, kind).map(({ line }) => line.printed);
 }
 
-function upstreamsOf(family: Family, pool: string | undefined): Upstream[] {
+function upstreamsOf(family: Family, pool: string | undefined, keepalive: boolean): Upstream[] {
   const suffix = pool === undefined ? "" : `_${word(pool).printed}`;
   const families = family === "auto" ? ["http", "https"] : [family];
-  return families.map((name) => ({ name: `sluice_${name}${suffix}`, keepalive: name !== "fcgi" }));
+  return families.map((name) => ({ name: `sluice_${name}${suffix}`, keepalive: keepalive && name !== "fcgi" }));
 }
 
 function passDirective(family: Family): string {

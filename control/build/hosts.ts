@@ -2,13 +2,13 @@
 
 import type { FeatureDocuments, HostDocument, RouteDocument, SourceDocument } from "../../lua-src/wire.ts";
 import { names } from "../../lua-src/wire.ts";
-import type { Denied, Feature, Notice, Place } from "../catalog/feature.ts";
+import type { Denied, Feature, Notice, Owner, Place } from "../catalog/feature.ts";
 import type { Settings } from "../catalog/settings.ts";
 import { features } from "../features/index.ts";
 import { redirectStyle } from "../features/redirect.ts";
 import type { Finding } from "../model/finding.ts";
 import type { ObjectRef } from "../model/ids.ts";
-import type { Directive, Host, Protocol, Route } from "../model/model.ts";
+import type { Fixed, Host, Protocol, Route } from "../model/model.ts";
 import type { RecordingLook } from "../objects/references.ts";
 import type { HostLocations, Location } from "./ingress.ts";
 import { isRegexHost, type Placed, place } from "./precedence.ts";
@@ -28,7 +28,7 @@ interface Compiled {
   readonly features: FeatureDocuments;
   /** What holds for the redirect to the path with a slash. */
   readonly slash: FeatureDocuments;
-  readonly fixed: readonly Directive[];
+  readonly fixed: readonly Fixed[];
   readonly denied: boolean;
 }
 
@@ -41,12 +41,13 @@ export function buildHost(host: HostLocations, targets: readonly string[], conte
   const regex = isRegexHost(host.locations);
   const certificate = context.certificateIds.get(host.name);
   const mapped = certificate !== undefined || context.certificateIds.get(host.name.replace(/^[^.]+/, "*")) !== undefined;
+  const owners = host.owners.map((o): Owner => ({ ingress: o.ingress, values: o.annotations.values }));
   const compiled = new Map<Location, Compiled>();
   const targetOf = new Map(host.locations.map((l, i) => [l, targets[i] ?? names.defaultBackend]));
   const routes = place(host.name, host.locations, context.findings).map((placed): Route => {
     let c = compiled.get(placed.location);
     if (c === undefined) {
-      c = compile(host.name, placed.location, regex, mapped, context);
+      c = compile(placed.location, { host: host.name, owners, regex, hasCertificate: mapped }, context);
       compiled.set(placed.location, c);
     }
     return routeOf(placed, targetOf.get(placed.location) ?? names.defaultBackend, c);
@@ -85,7 +86,7 @@ function labelsOf(location: Location): SourceDocument {
   };
 }
 
-function compile(host: string, location: Location, regex: boolean, hasCertificate: boolean, context: HostContext): Compiled {
+function compile(location: Location, of: Pick<Place, "host" | "owners" | "regex" | "hasCertificate">, context: HostContext): Compiled {
   const owner = location.owner;
   if (owner === undefined) {
     const off = context.settings["enable-access-log-for-default-backend"] ? {} : { accessLog: { off: true as const } };
@@ -99,19 +100,17 @@ function compile(host: string, location: Location, regex: boolean, hasCertificat
   const { look, settings, httpsPort } = context;
   const protocol = protocolOf(location, "");
   const at: Place = {
+    ...of,
     ingress: owner.ingress,
-    host,
     path: location.path,
     exact: location.pathType === "Exact",
     protocol,
-    regex,
-    hasCertificate,
     httpsPort,
     settings,
     look,
   };
   const documents: FeatureDocuments = {};
-  const fixed: Directive[] = [];
+  const fixed: Fixed[] = [];
   for (const feature of list) {
     const refusal = feature.deny?.(owner.annotations.values as never, at);
     if (refusal !== undefined) {

@@ -2,7 +2,7 @@
 
 import type { FeatureDocuments } from "../../lua-src/wire.ts";
 import type { FindingCode } from "../model/finding.ts";
-import type { Directive, Protocol } from "../model/model.ts";
+import type { Fixed, Protocol } from "../model/model.ts";
 import type { ConfigMap, Ingress, Secret, Service } from "../source/kinds.ts";
 import type { Kind } from "./kinds.ts";
 import type { Settings } from "./settings.ts";
@@ -79,6 +79,14 @@ export interface Place {
   readonly httpsPort: number;
   readonly settings: Settings;
   readonly look: Look;
+  /** Ingresses of the host, oldest first: the same array for all its places. */
+  readonly owners: readonly Owner[];
+}
+
+/** An Ingress of a host with the values of all rows. */
+export interface Owner {
+  readonly ingress: Ingress;
+  readonly values: Readonly<Record<string, unknown>>;
 }
 
 /** Reads objects; what was asked for is remembered, also when it does not exist. */
@@ -106,8 +114,8 @@ export interface Feature<R extends Rows = Rows> {
   readonly rows: R;
   /** Per-route documents for the data plane. */
   readonly build?: (values: Values<R>, place: Place) => Partial<FeatureDocuments> | undefined;
-  /** Directives for the profile. */
-  readonly fixed?: (values: Values<R>, place: Place) => readonly Directive[];
+  /** Directives for the profile, and what else it needs. */
+  readonly fixed?: (values: Values<R>, place: Place) => readonly Fixed[];
   /** Told as findings; nothing else comes of them. */
   readonly notices?: (values: Values<R>, place: Place) => readonly Notice[];
   /** Reasons to deny, from objects that the values name. */

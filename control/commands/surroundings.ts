@@ -29,6 +29,7 @@ export function surroundings(of: {
       defaultKey: layout.fakeKey,
       ...(existsSync(mimeTypes) ? { mimeTypes } : {}),
     },
+    filesDir: layout.filesDir,
     logDir: options.logDir,
     ...(user === undefined ? {} : { user }),
     features: install.features,

@@ -935,9 +935,7 @@ export const settings = {
   "proxy-ssl-location-only": setting({
     kind: bool,
     default: false,
-    support: "none",
-    note: "Not built yet.",
-    doc: "proxy-ssl-* only in locations, not also at server level.",
+    doc: "proxy-ssl-* only in the locations of their own Ingress, not in those of the whole host.",
   }),
   "proxy-stream-next-upstream": setting({
     kind: bool,

@@ -2,15 +2,36 @@
 
 import type { FeatureDocuments, HostDocument, RouteDocument, SourceDocument } from "../../lua-src/wire.ts";
 import type { Backend } from "./backend.ts";
-import type { Certificate } from "./certificate.ts";
+import type { Certificate, Private } from "./certificate.ts";
 import type { Finding } from "./finding.ts";
 import type { ObjectRef } from "./ids.ts";
 
-/** One nginx directive; args are plain text, quoted where they are printed and nowhere else. */
+/** Text that nginx reads from a file of the private folder; `file` names it by its content's hash. */
+export interface FileText {
+  readonly file: string;
+  readonly content: Private;
+}
+
+/**
+ * An argument is printed as one quoted nginx token. A plain string may name nginx variables ("$remote_addr"); text that
+ * users wrote goes in as `literal`, where "$" stays a dollar sign. Files have got their paths before anything is printed.
+ */
+export type Argument = string | number | { readonly literal: string } | FileText;
+
+/** `name arg arg;` — the name must be a plain directive name ([a-z0-9_]). */
 export interface Directive {
   readonly name: string;
-  readonly args: readonly string[];
+  readonly args: readonly Argument[];
 }
+
+/** A CGI parameter; the value may name nginx variables. */
+export interface FastcgiParam {
+  readonly fastcgiParam: string;
+  readonly value: string;
+}
+
+/** What a route asks of its location, because nginx cannot vary it at run time. */
+export type Fixed = Directive | FastcgiParam;
 
 /** What the location's traffic speaks to the endpoints. */
 export type Protocol = "HTTP" | "HTTPS" | "GRPC" | "GRPCS" | "FCGI" | "AUTO_HTTP";
@@ -28,7 +49,7 @@ export interface Route {
     | { readonly kind: "fixed"; readonly fixed: NonNullable<RouteDocument["fixed"]> };
   readonly protocol: Protocol;
   /** Directives that nginx cannot vary at run time; the route's profile is made of them. */
-  readonly fixed: readonly Directive[];
+  readonly fixed: readonly Fixed[];
   readonly features: FeatureDocuments;
   readonly labels: SourceDocument;
   /** The Ingress; absent for what no object asked for (the bare default host). */

@@ -3,17 +3,9 @@
  * it is nginx syntax except `Snippet`. Whatever changes here changes nginx.conf, hence costs a reload.
  */
 
-/**
- * An argument is printed as one quoted nginx token. A plain string may name nginx variables ("$remote_addr"); text that
- * users wrote goes in as `literal`, where "$" stays a dollar sign.
- */
-export type Argument = string | number | { readonly literal: string };
+import type { Argument, Directive } from "../model/model.ts";
 
-/** `name arg arg;` — the name must be a plain directive name ([a-z0-9_]). */
-export interface Directive {
-  readonly name: string;
-  readonly args: readonly Argument[];
-}
+export type { Argument, Directive };
 
 /** Text that an administrator or a permitted user wrote in nginx's own language; printed as it is. */
 export interface Snippet {
@@ -45,7 +37,7 @@ export interface Profile {
   readonly family: Family;
   /** Printed in this order. proxy_set_header and grpc_set_header do not belong here: see requestHeaders. */
   readonly directives: readonly Directive[];
-  /** On top of ConfView.requestHeaders; for fcgi they become HTTP_ parameters. */
+  /** On top of ConfView.requestHeaders; for fcgi all of them become HTTP_ parameters. */
   readonly requestHeaders?: readonly RequestHeader[];
   /** fcgi only: parameters on top of the usual ones. */
   readonly fastcgiParams?: readonly RequestHeader[];
@@ -54,6 +46,8 @@ export interface Profile {
    * distinct set of TLS settings (proxy_ssl_*) must name its own pool. Profiles that share the name share the pool.
    */
   readonly pool?: string;
+  /** Connections of the pool are not kept. */
+  readonly keepalive?: false;
   readonly snippets?: readonly Snippet[];
 }
 

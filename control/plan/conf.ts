@@ -5,11 +5,13 @@ import { dictionaries } from "../../lua-src/wire.ts";
 import { type Settings, settingDirectives } from "../catalog/settings.ts";
 import { errorPageDirectives } from "../features/custom-errors.ts";
 import { conditionArgs } from "../features/retries.ts";
-import type { ConfPaths, ConfView, Directive, InternalLocation, Listen, NginxFeatures, Profile } from "./conf-view.ts";
+import type { Argument, ConfPaths, ConfView, Directive, InternalLocation, Listen, NginxFeatures, Profile } from "./conf-view.ts";
 
 /** What does not come from the user's objects. */
 export interface ConfSurroundings {
   readonly paths: Omit<ConfPaths, "errorLog">;
+  /** Folder of the files that profiles read. */
+  readonly filesDir: string;
   /** Folder that stands for /var/log/nginx. */
   readonly logDir: string;
   readonly user?: string;
@@ -81,11 +83,16 @@ export function confView(settings: Settings, profiles: readonly Profile[], aroun
     allowBackendServerHeader: settings["allow-backend-server-header"],
     requestHeaders: [],
     responseHeaders: [],
-    profiles,
+    profiles: profiles.map((profile) => withPaths(profile, around.filesDir)),
     internal: internalLocations(),
     metrics: around.metrics,
     snippets: { main: [], http: [], server: [], location: [] },
   };
+}
+
+function withPaths(profile: Profile, filesDir: string): Profile {
+  const placed = (a: Argument): Argument => (typeof a === "object" && "file" in a ? { literal: `${filesDir}/${a.file}` } : a);
+  return { ...profile, directives: profile.directives.map((d) => ({ name: d.name, args: d.args.map(placed) })) };
 }
 
 /** Where error pages of the ConfigMap and of profiles lead. */

@@ -13,6 +13,9 @@ const bare = /^[A-Za-z0-9_.:/@=*+,-]+$/;
 
 /** One nginx token. Throws on control characters, which nginx would take or log in surprising ways. */
 export function quoteArgument(argument: Argument): string {
+  if (typeof argument === "object" && "file" in argument) {
+    throw new Error(`file ${argument.file} has no path yet`);
+  }
   const literal = typeof argument === "object";
   const text = literal ? argument.literal : String(argument);
   if (control.test(text)) {

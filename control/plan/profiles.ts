@@ -1,8 +1,8 @@
 /** Groups routes by what nginx cannot vary at run time: equal sets of directives are one profile, hence one location. */
 
 import { createHash } from "node:crypto";
-import type { Directive, Protocol, Route } from "../model/model.ts";
-import type { Family, Profile } from "./conf-view.ts";
+import type { FileText, Fixed, Protocol, Route } from "../model/model.ts";
+import type { Directive, Family, Profile, RequestHeader } from "./conf-view.ts";
 
 const families: Readonly<Record<Protocol, Family>> = {
   HTTP: "http",
@@ -22,29 +22,45 @@ export function profileOf(route: Pick<Route, "protocol" | "fixed" | "target">): 
   return profileFor(families[route.protocol], route.fixed);
 }
 
-function profileFor(family: Family, fixed: readonly Directive[]): Profile | undefined {
+function profileFor(family: Family, fixed: readonly Fixed[]): Profile | undefined {
   if (family === "http" && fixed.length === 0) return undefined;
-  const directives = [...fixed].sort(byText);
+  // Stable: the order of equal names may mean something.
+  const directives = fixed.filter((f): f is Directive => "name" in f).sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+  const fastcgiParams = fixed.flatMap((f): RequestHeader[] => ("fastcgiParam" in f ? [{ name: f.fastcgiParam, value: f.value }] : []));
   const pool = poolOf(family, directives);
-  const text = JSON.stringify([family, directives]);
-  const id = createHash("sha256").update(text).digest("hex").slice(0, 12);
-  return { id, family, directives, ...(pool === undefined ? {} : { pool }) };
+  const rest = {
+    ...(fastcgiParams.length === 0 ? {} : { fastcgiParams }),
+    ...(pool === undefined ? {} : { pool }),
+    ...(directives.some(namesVaryingHost) ? { keepalive: false as const } : {}),
+  };
+  const id = hash([family, directives, fastcgiParams]);
+  return { id, family, directives, ...rest };
 }
 
-function byText(a: Directive, b: Directive): number {
-  const at = JSON.stringify(a);
-  const bt = JSON.stringify(b);
-  return at < bt ? -1 : at > bt ? 1 : 0;
+function hash(of: unknown): string {
+  return createHash("sha256").update(JSON.stringify(of)).digest("hex").slice(0, 12);
 }
 
 /** Connections are kept by address alone: settings that make one connection unlike another need a pool of their own. */
 function poolOf(family: Family, directives: readonly Directive[]): string | undefined {
   const own = directives.filter((d) => d.name.includes("_ssl_"));
-  if (own.length === 0) return undefined;
-  return createHash("sha256")
-    .update(JSON.stringify([family, own]))
-    .digest("hex")
-    .slice(0, 12);
+  return own.length === 0 ? undefined : hash([family, own]);
+}
+
+/** A connection that was opened under one name must not serve another. */
+function namesVaryingHost(directive: Directive): boolean {
+  return directive.name.endsWith("_ssl_name") && directive.args.some((a) => typeof a === "string" && a.includes("$"));
+}
+
+/** Files that the profiles read, by name. */
+export function filesOf(profiles: Iterable<Profile>): Map<string, FileText> {
+  const out = new Map<string, FileText>();
+  for (const profile of profiles) {
+    for (const argument of profile.directives.flatMap((d) => d.args)) {
+      if (typeof argument === "object" && "file" in argument) out.set(argument.file, argument);
+    }
+  }
+  return out;
 }
 
 /** Profiles that are always there, so that the first Ingress to use one costs no reload. */

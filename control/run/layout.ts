@@ -11,6 +11,8 @@ export interface Layout {
   readonly confFile: string;
   readonly pidFile: string;
   readonly socket: string;
+  /** What profiles read: keys and certificates towards backends. */
+  readonly filesDir: string;
   readonly tempDir: string;
   readonly fakeCertificate: string;
   readonly fakeKey: string;
@@ -26,6 +28,7 @@ export function layoutOf(runtimeDir: string): Layout {
     confFile: join(privateDir, "nginx.conf"),
     pidFile: join(dir, "nginx.pid"),
     socket: join(privateDir, "configuration.sock"),
+    filesDir: join(privateDir, "files"),
     tempDir: join(dir, "temp"),
     fakeCertificate: join(privateDir, "fake.crt"),
     fakeKey: join(privateDir, "fake.key"),
