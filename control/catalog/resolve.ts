@@ -114,7 +114,10 @@ function read(state: State, name: string, key: string, row: AnyRow, text: string
     // What has no effect can still be wrong, and keeps the Ingress out as it did.
     if (row.onInvalid === "reject" && state.options.validate && text.trim() !== "") {
       const parsed = row.kind.parse(text);
-      if (!parsed.ok) return reject(state, key, parsed.reason, "annotation-invalid");
+      if (!parsed.ok) {
+        reject(state, key, parsed.reason, "annotation-invalid");
+        return;
+      }
     }
     report(state, "annotation-unsupported", key, row.note ?? "it has no effect here");
     if (row.guards === true) deny(state, key, "it protects the location and cannot be honoured");
