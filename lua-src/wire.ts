@@ -161,6 +161,7 @@ export interface FeatureDocuments {
   /** Any one of address list, credentials and external authentication suffices; absent: all are needed. */
   readonly satisfy?: { readonly any: true };
   readonly customErrors?: CustomErrorsDocument;
+  readonly mirror?: MirrorDocument;
 }
 
 /** The URI is replaced by target where `from` (PCRE, case-insensitive, unanchored) matches; $1…$9 are its groups. */
@@ -195,6 +196,13 @@ export interface RetriesDocument {
 
 /** Host header for the upstream; may hold nginx variables ($name, ${name}). */
 export interface UpstreamVhostDocument {
+  readonly host: string;
+}
+
+/** A copy of each request goes to `target`; both may hold nginx variables. */
+export interface MirrorDocument {
+  readonly target: string;
+  /** Host header of the copy. */
   readonly host: string;
 }
 

@@ -38,6 +38,16 @@ export const fastcgi = feature({
       doc: "ConfigMap whose entries become fastcgi_param (key letters digits . - _, value letters digits - _ $ { } / .; variables are meant). One of another namespace is left out unless allow-cross-namespace-resources; a missing one denies the location.",
     }),
   },
+  notices(v, place) {
+    const params = v["fastcgi-params-configmap"];
+    if (params === undefined || !isForeign(params, place)) return [];
+    return [
+      {
+        annotation: "fastcgi-params-configmap",
+        reason: `ConfigMap ${params.namespace}/${params.name} is of another namespace; it is left out`,
+      },
+    ];
+  },
   deny(v, place): Denied | undefined {
     const params = v["fastcgi-params-configmap"];
     if (params === undefined || isForeign(params, place)) return undefined;

@@ -5,7 +5,9 @@ import { dictionaries } from "../../lua-src/wire.ts";
 import { type Settings, settingDirectives } from "../catalog/settings.ts";
 import { errorPageDirectives } from "../features/custom-errors.ts";
 import { conditionArgs } from "../features/retries.ts";
-import type { Argument, ConfPaths, ConfView, Directive, InternalLocation, Listen, NginxFeatures, Profile } from "./conf-view.ts";
+import type { Argument, ConfPaths, ConfView, Directive, Listen, NginxFeatures, Profile } from "./conf-view.ts";
+
+import { internalLocations } from "./internal.ts";
 
 /** What does not come from the user's objects. */
 export interface ConfSurroundings {
@@ -84,7 +86,7 @@ export function confView(settings: Settings, profiles: readonly Profile[], aroun
     requestHeaders: [],
     responseHeaders: [],
     profiles: profiles.map((profile) => withPaths(profile, around.filesDir)),
-    internal: internalLocations(),
+    internal: internalLocations,
     metrics: around.metrics,
     snippets: { main: [], http: [], server: [], location: [] },
   };
@@ -93,11 +95,6 @@ export function confView(settings: Settings, profiles: readonly Profile[], aroun
 function withPaths(profile: Profile, filesDir: string): Profile {
   const placed = (a: Argument): Argument => (typeof a === "object" && "file" in a ? { literal: `${filesDir}/${a.file}` } : a);
   return { ...profile, directives: profile.directives.map((d) => ({ name: d.name, args: d.args.map(placed) })) };
-}
-
-/** Where error pages of the ConfigMap and of profiles lead. */
-function internalLocations(): InternalLocation[] {
-  return [{ name: "@error", family: "http", hook: "phases.error-page", directives: [{ name: "proxy_intercept_errors", args: ["off"] }] }];
 }
 
 function errorPages(settings: Settings): Directive[] {

@@ -69,6 +69,13 @@ export function builtInProfiles(): readonly Profile[] {
     ["http", [{ name: "proxy_buffering", args: ["on"] }]],
     ["http", [{ name: "proxy_request_buffering", args: ["off"] }]],
     ["http", [{ name: "client_max_body_size", args: ["0"] }]],
+    [
+      "http",
+      [
+        { name: "mirror", args: ["/~mirror"] },
+        { name: "mirror_request_body", args: ["on"] },
+      ],
+    ],
     ["https", []],
     ["grpc", []],
     ["grpcs", []],

@@ -9,6 +9,7 @@ import { customErrors } from "./custom-errors";
 import { customHeaders } from "./custom-headers";
 import type { Feature, RequestState, Step } from "./feature";
 import { ipAccess } from "./ip-access";
+import { mirror } from "./mirror";
 import { redirect } from "./redirect";
 import { rewrite } from "./rewrite";
 import { sslRedirect } from "./ssl-redirect";
@@ -43,6 +44,8 @@ const order: readonly Place[] = [
   place("sslRedirect", sslRedirect),
   // nginx's order: an address costs least to check, credentials more
   place("ipAccess", ipAccess),
+  // last: what was refused is not copied
+  place("mirror", mirror),
 ];
 
 const milliseconds = integer(1, 2147483647);
