@@ -162,6 +162,7 @@ export interface FeatureDocuments {
   readonly satisfy?: { readonly any: true };
   readonly customErrors?: CustomErrorsDocument;
   readonly mirror?: MirrorDocument;
+  readonly authExternal?: AuthExternalDocument;
 }
 
 /** The URI is replaced by target where `from` (PCRE, case-insensitive, unanchored) matches; $1…$9 are its groups. */
@@ -269,6 +270,47 @@ export interface AccessLogDocument {
 export interface IpAccessDocument {
   readonly allow?: readonly string[];
   readonly deny?: readonly string[];
+}
+
+/** Another service is asked before the request goes on. Texts marked V may hold nginx variables ($name, ${name}). */
+export interface AuthExternalDocument {
+  /** http or https; V, though not in scheme and port. */
+  readonly url: string;
+  /** Absent: GET. When set, X-Original-URI and X-Scheme are sent too. */
+  readonly method?: string;
+  /** V: a 401 becomes a 302 to this. */
+  readonly signin?: string;
+  /** "?rd=" or "&rd=": the client's URL follows it at the end of signin. */
+  readonly signinParameter?: string;
+  /** Headers of the answer that the upstream gets; those that it lacks are removed from the request. */
+  readonly responseHeaders?: readonly string[];
+  /** Headers for the service, V. */
+  readonly requestHeaders?: Readonly<Record<string, string>>;
+  /** V: X-Auth-Request-Redirect; absent: the request URI. */
+  readonly requestRedirect?: string;
+  /** Set-Cookie of the answer goes to the client whatever the status. */
+  readonly alwaysSetCookie?: boolean;
+  readonly cache?: AuthCacheDocument;
+  readonly keepalive?: KeepaliveDocument;
+  readonly timeouts?: TimeoutsDocument;
+}
+
+export interface AuthCacheDocument {
+  /** V */
+  readonly key: string;
+  /** Differs for routes and settings whose answers must not be mixed up. */
+  readonly scope: string;
+  /** Seconds by status, where the answer does not say itself; code 0 stands for any. */
+  readonly valid?: readonly { readonly codes: readonly number[]; readonly seconds: number }[];
+}
+
+export interface KeepaliveDocument {
+  /** Idle connections per worker. */
+  readonly connections: number;
+  /** Requests on one connection. */
+  readonly requests: number;
+  /** Milliseconds idle. */
+  readonly timeout: number;
 }
 
 export interface ServersDocument {

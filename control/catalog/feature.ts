@@ -34,6 +34,8 @@ export interface Row<T> {
   readonly doc: string;
   /** Protects the location: where it cannot be honoured the location is denied, never left open. */
   readonly guards?: true;
+  /** Annotations without which this one has no effect: then a value that does not parse denies nothing. */
+  readonly needs?: readonly string[];
   /** Older names, read when the row's own is absent or empty. */
   readonly aliases?: readonly string[];
 }
@@ -56,6 +58,7 @@ export function row<T, const D extends T | undefined>(r: {
   readonly note?: string;
   readonly doc: string;
   readonly guards?: true;
+  readonly needs?: readonly string[];
   readonly aliases?: readonly string[];
 }): Row<T | D> {
   return { scope: "path", applies: "at-once", support: "full", ...r } as Row<T | D>;

@@ -55,8 +55,8 @@ export function resolveAnnotations(
   options: ResolveOptions,
 ): ResolvedAnnotations {
   const about: ObjectRef = { kind: "Ingress", namespace: ingress.metadata.namespace, name: ingress.metadata.name };
-  const state: State = { about, options, values: defaults(catalogue, settings), given: new Set(), findings: [] };
   const own = ownAnnotations(ingress, options.prefix);
+  const state: State = { about, options, own, values: defaults(catalogue, settings), given: new Set(), findings: [] };
   for (const [key, text] of own) {
     const word = settings["annotation-value-word-blocklist"].find((w) => w.trim() !== "" && text.includes(w.trim()));
     if (word !== undefined) reject(state, key, `its value contains the blocked word "${word.trim()}"`, "annotation-refused");
@@ -81,6 +81,8 @@ export function resolveAnnotations(
 interface State {
   readonly about: ObjectRef;
   readonly options: ResolveOptions;
+  /** Text by name without the prefix. */
+  readonly own: ReadonlyMap<string, string>;
   readonly values: Record<string, unknown>;
   readonly given: Set<string>;
   readonly findings: Finding[];
@@ -131,12 +133,16 @@ function read(state: State, name: string, key: string, row: AnyRow, text: string
     return;
   }
   if (row.onInvalid === "reject" && state.options.validate) reject(state, key, parsed.reason, "annotation-invalid");
-  else if (row.onInvalid === "deny" || row.guards === true) {
+  else if ((row.onInvalid === "deny" || row.guards === true) && hasNeeded(state, row)) {
     report(state, "annotation-invalid", key, `${parsed.reason}; the locations of this Ingress answer 503`);
     deny(state, key, parsed.reason);
   } else {
     report(state, "annotation-invalid", key, `${parsed.reason}; ${fallback(row, settings)}`);
   }
+}
+
+function hasNeeded(state: State, row: AnyRow): boolean {
+  return row.needs === undefined || row.needs.some((name) => (state.own.get(name) ?? "").trim() !== "");
 }
 
 function fallback(row: AnyRow, settings: Settings): string {

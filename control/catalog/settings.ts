@@ -13,6 +13,8 @@ export type Context = "main" | "events" | "http";
 export interface Setting<T> {
   readonly kind: Kind<T>;
   readonly default: T;
+  /** Holds in place of the default when there is text that does not parse. */
+  readonly invalid?: T;
   readonly applies: Exclude<Applies, "profile">;
   /** Printed once into that context of nginx.conf; undefined arguments leave the directive out. */
   readonly directive?: { readonly context: Context; readonly name: string; readonly args: (value: T) => readonly string[] | undefined };
@@ -27,6 +29,7 @@ export type SettingRows = Readonly<Record<string, Setting<never>>>;
 export function setting<T, const D extends T | undefined>(r: {
   readonly kind: Kind<T>;
   readonly default: D;
+  readonly invalid?: T;
   readonly applies?: Exclude<Applies, "profile">;
   readonly directive?: { readonly context: Context; readonly name: string; readonly args: (value: T | D) => readonly string[] | undefined };
   readonly support?: Support;
@@ -73,7 +76,10 @@ export function resolveSettings(data: Readonly<Record<string, string>>, about: O
       given.add(name);
       if (parsed.dropped !== undefined) findings.push({ code: "setting-invalid", about, at: `data.${key}`, text: parsed.dropped });
     } else {
-      findings.push({ code: "setting-invalid", about, at: `data.${key}`, text: `${parsed.reason}; ${name} keeps its default` });
+      const blank = (data[key] ?? "").trim() === "";
+      const instead = row.invalid === undefined || blank ? `${name} keeps its default` : `see the documentation of ${name}`;
+      if (row.invalid !== undefined && !blank) values[name] = row.invalid;
+      findings.push({ code: "setting-invalid", about, at: `data.${key}`, text: `${parsed.reason}; ${instead}` });
     }
     if (row.support === "none") {
       findings.push({ code: "annotation-unsupported", about, at: `data.${key}`, text: row.note ?? "the key has no effect here" });

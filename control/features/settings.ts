@@ -17,7 +17,6 @@ import {
   text,
   time,
   url,
-  urlWithVariables,
   variableText,
 } from "../catalog/kinds.ts";
 import { setting } from "../catalog/settings.ts";
@@ -33,6 +32,7 @@ import {
   riskLevel,
   tlsProtocols,
 } from "./setting-kinds.ts";
+import { authMethods, cacheDurations, carriedHeaders, defaultDurations, serviceUrl } from "./auth-kinds.ts";
 
 const gzipTypes =
   "application/atom+xml application/javascript application/x-javascript application/json application/rss+xml application/vnd.ms-fontobject application/x-font-ttf application/x-web-app-manifest+json application/xhtml+xml application/xml font/opentype image/svg+xml image/x-icon text/css text/javascript text/plain text/x-component";
@@ -236,7 +236,7 @@ export const settings = {
     kind: bool,
     default: false,
     support: "none",
-    note: "Not built yet.",
+    note: "The auth request is no nginx subrequest and leaves no line of its own; a service that fails is in the error log.",
     doc: "Log external-auth subrequests (key absent from docs).",
   }),
   "enable-brotli": setting({
@@ -362,72 +362,57 @@ export const settings = {
   "global-auth-always-set-cookie": setting({
     kind: bool,
     default: false,
-    support: "none",
-    note: "Not built yet.",
-    doc: "nginx add_header always.",
+    doc: "Hand on Set-Cookie of the auth response with every status.",
   }),
   "global-auth-cache-duration": setting({
-    kind: text,
+    kind: cacheDurations,
     default: undefined,
-    support: "none",
-    note: "Not built yet.",
-    doc: "Validity; without the key there is no proxy_cache_valid line even when a cache key is set.",
+    invalid: defaultDurations,
+    doc: "As auth-cache-duration. Without the key only answers that say so themselves are kept; empty or not understood: 200 202 401 5m.",
   }),
   "global-auth-cache-key": setting({
     kind: variableText,
     default: undefined,
-    support: "none",
-    note: "Not built yet.",
-    doc: "Enables caching.",
+    doc: "As auth-cache-key.",
   }),
   "global-auth-method": setting({
-    kind: text,
+    kind: oneOf(authMethods),
     default: undefined,
-    support: "none",
-    note: "Not built yet.",
-    doc: "Invalid: warned about and ignored.",
+    doc: "As auth-method; an unknown method is told and ignored.",
   }),
   "global-auth-request-redirect": setting({
-    kind: url,
-    default: undefined,
-    support: "none",
-    note: "Not built yet.",
-    doc: "X-Auth-Request-Redirect value.",
-  }),
-  "global-auth-response-headers": setting({
-    kind: listOf(headerName),
-    default: [] as readonly string[],
-    support: "none",
-    note: "Not built yet.",
-    doc: "Invalid items skipped.",
-  }),
-  "global-auth-signin": setting({
-    kind: urlWithVariables,
-    default: undefined,
-    support: "none",
-    note: "Not built yet.",
-    doc: "Needs scheme and host; invalid ignored.",
-  }),
-  "global-auth-signin-redirect-param": setting({
     kind: text,
     default: undefined,
-    support: "none",
-    note: "Not built yet.",
-    doc: "nginx return 302.",
+    doc: "Value of X-Auth-Request-Redirect; may hold variables.",
+  }),
+  "global-auth-response-headers": setting({
+    kind: carriedHeaders,
+    default: [] as readonly string[],
+    doc: "As auth-response-headers; what is no header name is skipped.",
+  }),
+  "global-auth-signin": setting({
+    kind: serviceUrl,
+    default: undefined,
+    doc: "As auth-signin. Needs scheme and host; ignored otherwise.",
+  }),
+  "global-auth-signin-redirect-param": setting({
+    kind: url,
+    default: undefined,
+    doc: "As auth-signin-redirect-param; default rd.",
   }),
   "global-auth-snippet": setting({
     kind: snippet,
     default: undefined,
-    support: "none",
-    note: "Not built yet.",
-    doc: "Raw text in the auth location.",
+    support: "partial",
+    note: "As auth-snippet: some directives are honoured, with any other the locations answer 503.",
+    doc: "Directives for the auth request of global-auth-url.",
   }),
   "global-auth-url": setting({
-    kind: urlWithVariables,
+    kind: serviceUrl,
     default: undefined,
-    support: "none",
-    note: "Not built yet.",
-    doc: "External auth for all locations of Ingresses that have no own auth-url and enable-global-auth true. Must have scheme and host; invalid: ignored with a warning (fail-open). Not applied on the bare default server.",
+    // no URL is empty: marks that there should be one
+    invalid: "",
+    doc: "External auth for all locations of Ingresses that have no own auth-url and enable-global-auth true. Must have scheme and host; with any other text these locations answer 503. Not applied on the bare default server.",
   }),
   "global-external-auth": setting({
     kind: text,
@@ -716,8 +701,6 @@ export const settings = {
   "no-auth-locations": setting({
     kind: listOf(text),
     default: ["/.well-known/acme-challenge"] as readonly string[],
-    support: "none",
-    note: "Not built yet.",
     doc: "Location paths starting with an item skip external and basic/digest auth.",
   }),
   "no-tls-redirect-locations": setting({

@@ -26,11 +26,19 @@ function parseTemplate(text: string): Template {
   return { parts, count: count + 1 };
 }
 
+/** $escaped_request_uri is no variable of nginx; annotations may name it all the same. */
+function variableValue(name: string): string {
+  if (name === "escaped_request_uri") {
+    return ngx.escape_uri(ngx.var.get("request_uri")!);
+  }
+  return ngx.var.get(name) ?? "";
+}
+
 /** Unknown variables are empty. */
 function expandTemplate(template: Template): string {
   let out = template.parts.get(1)!;
   for (const i of $range(2, template.count, 2)) {
-    out += (ngx.var.get(template.parts.get(i)!) ?? "") + template.parts.get(i + 1)!;
+    out += variableValue(template.parts.get(i)!) + template.parts.get(i + 1)!;
   }
   return out;
 }

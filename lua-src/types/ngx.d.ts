@@ -29,6 +29,11 @@ interface NgxApi {
   crc32_long(text: string): number;
   md5(text: string): string;
   unescape_uri(text: string): string;
+  escape_uri(text: string): string;
+  sha1_bin(text: string): string;
+  encode_base64(text: string): string;
+  time(): number;
+  parse_http_time(text: string): number | undefined;
 }
 
 /** @noSelf */
@@ -37,6 +42,7 @@ interface NgxRequestApi {
   set_uri(uri: string, jump: boolean, binary: boolean): void;
   set_header(name: string, value: string): void;
   clear_header(name: string): void;
+  get_headers(max: number, raw: boolean): LuaTable<string, string | readonly string[]>;
   get_method(): string;
   read_body(): void;
   get_body_data(): string | undefined;
@@ -73,13 +79,24 @@ interface NgxSocketApi {
 interface TcpSocket {
   settimeouts(connect: number, send: number, read: number): void;
   connect(host: string, port?: number): LuaMultiReturn<[number | undefined, string | undefined]>;
+  connect(
+    host: string,
+    port: number,
+    options: { readonly pool: string; readonly pool_size: number },
+  ): LuaMultiReturn<[number | undefined, string | undefined]>;
+  sslhandshake(reuse: false, serverName: string | undefined, verify: boolean): LuaMultiReturn<[boolean | undefined, string | undefined]>;
   send(data: string): LuaMultiReturn<[number | undefined, string | undefined]>;
   receive(pattern: string | number): LuaMultiReturn<[string | undefined, string | undefined]>;
+  /** What has come, 1 to max bytes. */
+  receiveany(max: number): LuaMultiReturn<[string | undefined, string | undefined]>;
+  getreusedtimes(): LuaMultiReturn<[number | undefined, string | undefined]>;
+  setkeepalive(milliseconds: number, size: number): LuaMultiReturn<[number | undefined, string | undefined]>;
   close(): void;
 }
 
 interface SharedDict {
   get(key: string): LuaMultiReturn<[string | number | undefined, unknown]>;
+  set(key: string, value: string | number, seconds?: number): LuaMultiReturn<[boolean, string | undefined, boolean]>;
   safe_set(key: string, value: string | number): LuaMultiReturn<[boolean | undefined, string | undefined]>;
   add(key: string, value: string | number, seconds?: number): LuaMultiReturn<[boolean, string | undefined, boolean]>;
   incr(key: string, by: number, init?: number): LuaMultiReturn<[number | undefined, string | undefined]>;

@@ -33,3 +33,9 @@ declare module "ngx.ssl" {
   export function set_cert(chain: CertificateChain): LuaMultiReturn<[boolean | undefined, string | undefined]>;
   export function set_priv_key(key: PrivateKey): LuaMultiReturn<[boolean | undefined, string | undefined]>;
 }
+
+/** @noSelf */
+declare module "ngx.resp" {
+  /** Adds lines; what is there already stays. */
+  export function add_header(name: string, value: string | readonly string[]): void;
+}
