@@ -20,7 +20,6 @@ export const serviceUrl: Kind<string> = {
   label: "URL, may hold variables",
   parse(text) {
     const t = text.trim();
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: exactly those are refused
     if (/[\s\0-\x1f\x7f"'\\]/.test(t)) return no(`"${t}" is not a URL`);
     const problem = authUrlProblem(t);
     return problem === undefined ? { ok: true, value: t } : no(problem);
