@@ -20,6 +20,7 @@ import {
   variableText,
 } from "../catalog/kinds.ts";
 import { setting } from "../catalog/settings.ts";
+import { authMethods, cacheDurations, carriedHeaders, defaultDurations, serviceUrl } from "./auth-kinds.ts";
 import {
   address,
   cipherList,
@@ -32,7 +33,6 @@ import {
   riskLevel,
   tlsProtocols,
 } from "./setting-kinds.ts";
-import { authMethods, cacheDurations, carriedHeaders, defaultDurations, serviceUrl } from "./auth-kinds.ts";
 
 const gzipTypes =
   "application/atom+xml application/javascript application/x-javascript application/json application/rss+xml application/vnd.ms-fontobject application/x-font-ttf application/x-web-app-manifest+json application/xhtml+xml application/xml font/opentype image/svg+xml image/x-icon text/css text/javascript text/plain text/x-component";

@@ -8,9 +8,12 @@ import { expandTemplate, parseTemplate, type Template } from "../base/template";
 import { flag, integer, list, number, object, record, text } from "../configuration/check";
 import type { AuthExternalDocument } from "../wire";
 import type { Feature, RequestState } from "./feature";
+import { fillRouteVariables, namesRouteVariables } from "./route-variables";
 
 interface AuthExternal {
   readonly service: AuthService;
+  /** One of the templates names a variable that describes the location. */
+  readonly namesRoute: boolean;
   readonly responseHeaders: readonly string[];
   readonly signin: Template | undefined;
   /** "?rd=", or undefined when the URL has the parameter already. */
@@ -52,6 +55,9 @@ function ask(config: AuthExternal): AuthAnswer | undefined {
 }
 
 function access(config: AuthExternal, request: RequestState): LuaMultiReturn<[number?, string?]> {
+  if (config.namesRoute) {
+    fillRouteVariables(request.route);
+  }
   const answer = ask(config);
   if (answer === undefined) {
     return $multi(500);
@@ -106,10 +112,20 @@ function header(config: AuthExternal, request: RequestState): LuaMultiReturn<[nu
   return $multi();
 }
 
+/** All texts of the document that may hold variables. */
+function templatesOf({ url, signin, cache, requestRedirect, requestHeaders }: AuthExternalDocument): Template {
+  const texts = [url, signin ?? "", cache?.key ?? "", requestRedirect ?? ""];
+  for (const [, value] of pairs((requestHeaders ?? {}) as unknown as LuaTable<string, string>)) {
+    texts[texts.length] = value;
+  }
+  return parseTemplate(table.concat(texts, "\n"));
+}
+
 function prepare(document: AuthExternalDocument): AuthExternal {
   const { signin, cache } = document;
   return {
     service: prepareService(document),
+    namesRoute: namesRouteVariables(templatesOf(document)),
     responseHeaders: document.responseHeaders ?? nothing,
     signin: signin === undefined ? undefined : parseTemplate(signin),
     signinParameter: document.signinParameter,

@@ -24,7 +24,17 @@ describe("auth request", () => {
   });
 
   it("refuses what cannot be asked", () => {
-    for (const url of ["", "ftp://a/", "http:///x", "//a/", "http://a:0/", "http://a:65536/", "http://u@a/", "http://a b/", "http://a:b/"]) {
+    for (const url of [
+      "",
+      "ftp://a/",
+      "http:///x",
+      "//a/",
+      "http://a:0/",
+      "http://a:65536/",
+      "http://u@a/",
+      "http://a b/",
+      "http://a:b/",
+    ]) {
       expectEqual(splitUrl(url), undefined);
     }
   });
