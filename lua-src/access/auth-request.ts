@@ -87,7 +87,7 @@ function escapeTarget(text: string): string {
 
 /** undefined when scheme, host or port are of no use. */
 function splitUrl(url: string): Address | undefined {
-  const [scheme, authority, rest] = string.match(url, "^(%a+)://([^/?#%s]+)([^#]*)");
+  const [scheme, authority, rest] = string.match(url, "^(%a+)://([^/?#]+)([^#]*)");
   if (scheme === undefined || authority === undefined || rest === undefined) {
     return undefined;
   }

@@ -1,4 +1,5 @@
 /** What a feature's file offers, and what its steps get to see of a request. */
+import type { AuthAnswer } from "../access/auth-answer";
 import type { Backend } from "../balancer/peers";
 import type { Check } from "../configuration/check";
 import type { Route } from "../router/route";
@@ -23,6 +24,8 @@ export interface RequestState {
   fallback?: Backend;
   /** WWW-Authenticate of whoever asked for credentials. */
   challenge?: string | readonly string[];
+  /** What the external service said. */
+  authAnswer?: AuthAnswer;
   /** Status of a refusal by the access steps. */
   refused?: number;
   /** Answer with this status inside the route's location, so that its error pages apply. */

@@ -3,6 +3,7 @@ import { type Check, flag, integer, object } from "../configuration/check";
 import type { FeatureDocuments } from "../wire";
 import { accessLog } from "./access-log";
 import { answerRewrite } from "./answer-rewrite";
+import { authExternal } from "./auth-external";
 import { connectionHeader } from "./connection-header";
 import { cors } from "./cors";
 import { customErrors } from "./custom-errors";
@@ -44,6 +45,8 @@ const order: readonly Place[] = [
   place("sslRedirect", sslRedirect),
   // nginx's order: an address costs least to check, credentials more
   place("ipAccess", ipAccess),
+  // after all other checks: a question to another service costs most, and credentials are taken away before it answers
+  place("authExternal", authExternal),
   // last: what was refused is not copied
   place("mirror", mirror),
 ];
