@@ -60,7 +60,7 @@ describe("auth request", () => {
   });
 
   it("knows the escaped URI", () => {
-    expectEqual(expandTemplate(parseTemplate("a=$escaped_request_uri&b=${request_method}$nothing!")), "a=%2F&b=GET!");
+    expectEqual(expandTemplate(parseTemplate(`a=$escaped_request_uri&b=${"$"}{request_method}$nothing!`)), "a=%2F&b=GET!");
   });
 });
 
