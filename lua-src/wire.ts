@@ -110,7 +110,31 @@ export interface HostDocument {
   readonly appRoot?: string;
   /** Every request to this host is answered with this status (e.g. auth-tls that cannot be honoured: 403). */
   readonly deny?: number;
+  /** What its handshakes have of their own. */
+  readonly tls?: HostTlsDocument;
   readonly routes: readonly RouteDocument[];
+}
+
+/** TLS of a host by SNI. Sessions of such a host resume under the same document only. */
+export interface HostTlsDocument {
+  /** OpenSSL cipher list, for TLS 1.2 and older. */
+  readonly ciphers?: string;
+  /** Absent: as for the whole server. */
+  readonly preferServerCiphers?: boolean;
+  readonly clientAuth?: ClientAuthDocument;
+}
+
+/** Certificates of clients: asked for in the handshake, judged again at each request. */
+export interface ClientAuthDocument {
+  /** Key in Batch.certificates: PEM of the authorities, then of their revocation lists. */
+  readonly authority: string;
+  readonly verify: "on" | "off" | "optional" | "optional_no_ca";
+  /** Intermediate certificates allowed. */
+  readonly depth: number;
+  /** Where requests without a good certificate go: a URL (302), or a path of this host. Absent: 400. */
+  readonly errorPage?: string;
+  /** PCRE for the whole common name of the subject; else 403. */
+  readonly commonName?: string;
 }
 
 /**
@@ -160,9 +184,18 @@ export interface FeatureDocuments {
   readonly ipAccess?: IpAccessDocument;
   /** Any one of address list, credentials and external authentication suffices; absent: all are needed. */
   readonly satisfy?: { readonly any: true };
+  readonly clientCertificate?: ClientCertificateDocument;
   readonly customErrors?: CustomErrorsDocument;
   readonly mirror?: MirrorDocument;
   readonly authExternal?: AuthExternalDocument;
+}
+
+/** On every route of a host with ClientAuthDocument: the upstream is told of the client's certificate. */
+export interface ClientCertificateDocument {
+  /** The certificate itself goes along, URL-escaped PEM. */
+  readonly pass?: boolean;
+  /** Plain http is refused with 403: it carries no certificate. */
+  readonly required?: boolean;
 }
 
 /** The URI is replaced by target where `from` (PCRE, case-insensitive, unanchored) matches; $1…$9 are its groups. */
@@ -359,7 +392,7 @@ export interface Batch {
   readonly version: number;
   readonly hosts?: Changes<HostDocument>;
   readonly backends?: Changes<BackendDocument>;
-  /** By uid: PEM chain followed by PEM key. */
+  /** By uid: PEM chain followed by PEM key. By ClientAuthDocument.authority: PEM without a key. */
   readonly certificates?: Changes<string>;
   /** By host name or "_": uid. */
   readonly servers?: Changes<string>;

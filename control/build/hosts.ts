@@ -10,6 +10,7 @@ import type { Finding } from "../model/finding.ts";
 import type { ObjectRef } from "../model/ids.ts";
 import type { Fixed, Host, Protocol, Route } from "../model/model.ts";
 import type { RecordingLook } from "../objects/references.ts";
+import { hostTlsOf } from "./host-tls.ts";
 import type { HostLocations, Location } from "./ingress.ts";
 import { isRegexHost, type Placed, place } from "./precedence.ts";
 
@@ -23,6 +24,8 @@ export interface HostContext {
   /** Keys of notices told already: each is told once, not once a path. */
   readonly noticed: Set<string>;
 }
+
+type HostPlace = Pick<Place, "host" | "owners" | "regex" | "hasCertificate" | "clientAuth">;
 
 interface Compiled {
   readonly features: FeatureDocuments;
@@ -42,17 +45,24 @@ export function buildHost(host: HostLocations, targets: readonly string[], conte
   const certificate = context.certificateIds.get(host.name);
   const mapped = certificate !== undefined || context.certificateIds.get(host.name.replace(/^[^.]+/, "*")) !== undefined;
   const owners = host.owners.map((o): Owner => ({ ingress: o.ingress, values: o.annotations.values }));
+  const tls = hostTlsOf(host.owners, context.settings, context.look);
+  const at: HostPlace = { host: host.name, owners, regex, hasCertificate: mapped, clientAuth: tls.document?.clientAuth };
   const compiled = new Map<Location, Compiled>();
   const targetOf = new Map(host.locations.map((l, i) => [l, targets[i] ?? names.defaultBackend]));
   const routes = place(host.name, host.locations, context.findings).map((placed): Route => {
     let c = compiled.get(placed.location);
     if (c === undefined) {
-      c = compile(placed.location, { host: host.name, owners, regex, hasCertificate: mapped }, context);
+      c = compile(at, placed.location, context);
       compiled.set(placed.location, c);
     }
     return routeOf(placed, targetOf.get(placed.location) ?? names.defaultBackend, c);
   });
-  return { name: host.name, settings: hostSettings(host), routes, certificate };
+  const settings = {
+    ...hostSettings(host),
+    ...(tls.closed ? { deny: 403 } : {}),
+    ...(tls.document === undefined ? {} : { tls: tls.document }),
+  };
+  return { name: host.name, settings, routes, certificate, authority: tls.authority };
 }
 
 function routeOf(placed: Placed, backend: string, compiled: Compiled): Route {
@@ -86,11 +96,12 @@ function labelsOf(location: Location): SourceDocument {
   };
 }
 
-function compile(location: Location, of: Pick<Place, "host" | "owners" | "regex" | "hasCertificate">, context: HostContext): Compiled {
+function compile(place: HostPlace, location: Location, context: HostContext): Compiled {
   const owner = location.owner;
   if (owner === undefined) {
     const off = context.settings["enable-access-log-for-default-backend"] ? {} : { accessLog: { off: true as const } };
-    return { features: off, slash: {}, fixed: [], denied: false };
+    const required = place.clientAuth?.verify === "on" ? { clientCertificate: { required: true } } : {};
+    return { features: { ...off, ...required }, slash: {}, fixed: [], denied: false };
   }
   const denied = owner.annotations.denied;
   if (denied !== undefined) {
@@ -100,7 +111,7 @@ function compile(location: Location, of: Pick<Place, "host" | "owners" | "regex"
   const { look, settings, httpsPort } = context;
   const protocol = protocolOf(location, "");
   const at: Place = {
-    ...of,
+    ...place,
     ingress: owner.ingress,
     path: location.path,
     exact: location.pathType === "Exact",

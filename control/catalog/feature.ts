@@ -1,6 +1,6 @@
 /** What a setting is: one row says all there is to know of it; parsing, docs, admission and doctor read the rows. */
 
-import type { FeatureDocuments } from "../../lua-src/wire.ts";
+import type { ClientAuthDocument, FeatureDocuments } from "../../lua-src/wire.ts";
 import type { FindingCode } from "../model/finding.ts";
 import type { Fixed, Protocol } from "../model/model.ts";
 import type { ConfigMap, Ingress, Secret, Service } from "../source/kinds.ts";
@@ -78,6 +78,8 @@ export interface Place {
   readonly regex: boolean;
   /** A request to this host finds a certificate mapping (the Ingress's host has a tls section). */
   readonly hasCertificate: boolean;
+  /** Clients of the host show certificates. */
+  readonly clientAuth: ClientAuthDocument | undefined;
   /** --https-port. */
   readonly httpsPort: number;
   readonly settings: Settings;

@@ -1,21 +1,41 @@
-/** Annotations: auth-tls. */
+/** Annotations: auth-tls. The host-wide part is build/host-tls.ts; here what its routes need. */
 
-import { feature, row } from "../catalog/feature.ts";
-import { bool, int, oneOf, ref, text, url } from "../catalog/kinds.ts";
+import { type Denied, feature, type Place, row } from "../catalog/feature.ts";
+import { basicText, bool, int, type Kind, oneOf, pattern, regexText } from "../catalog/kinds.ts";
+import { authorityOf } from "./client-authority.ts";
+
+const prefix = "CN=";
+
+/** The value is the expression after "CN=". */
+const commonName: Kind<string> = {
+  label: "CN= and a regular expression",
+  parse(text) {
+    if (!text.startsWith(prefix)) return { ok: false, reason: `"${text.slice(0, 80)}" does not begin with CN=` };
+    return /[\0-\x1f\x7f]/.test(text) ? { ok: false, reason: "it holds control characters" } : regexText.parse(text.slice(prefix.length));
+  },
+  examples: ["CN=(alice|bob)", "alice"],
+  schema: { type: "string", pattern: "^CN=" },
+};
+
+const segments = "(/[A-Za-z0-9._-]*)*";
+const errorPage = pattern(
+  "URL, path or @name",
+  new RegExp(`^(@[A-Za-z0-9_-]+|(https?://[A-Za-z0-9.-]+(:[0-9]{1,5})?)?${segments})$`),
+  "https://errors.test/no-certificate",
+  "http://x.test/a;b",
+);
 
 export const authTls = feature({
   name: "auth-tls",
   rows: {
     "auth-tls-secret": row({
-      kind: ref,
+      kind: basicText,
       default: undefined,
       scope: "host",
       risk: "medium",
       onInvalid: "reject",
-      support: "none",
-      note: "Not built yet: the locations answer 503, so that nothing is left open.",
       guards: true,
-      doc: "Enables mutual TLS for the whole host server with this CA; without it the other auth-tls-* are ignored.",
+      doc: "namespace/name of a Secret with ca.crt and, if wanted, ca.crl: clients of the host must show a certificate of that authority. The oldest Ingress of the host that has it decides; without it the other auth-tls annotations have no effect. A Secret that is missing, holds no usable ca.crt or lies in another namespace closes the host with 403.",
     }),
     "auth-tls-verify-client": row({
       kind: oneOf(["on", "off", "optional", "optional_no_ca"]),
@@ -23,9 +43,7 @@ export const authTls = feature({
       scope: "host",
       risk: "medium",
       onInvalid: "default",
-      support: "none",
-      note: "Not built yet.",
-      doc: "Verification mode.",
+      doc: "on: a good certificate is needed. optional: none or a good one. optional_no_ca: also one of an unknown authority, the upstream judges. off: none is asked for.",
     }),
     "auth-tls-verify-depth": row({
       kind: int(-(2 ** 31)),
@@ -33,39 +51,48 @@ export const authTls = feature({
       scope: "host",
       risk: "low",
       onInvalid: "default",
-      support: "none",
-      note: "Not built yet.",
-      doc: "Chain depth; 0 or invalid gives 1.",
+      doc: "Intermediate certificates allowed between the client's and the authority's; below 1 it is 1.",
     }),
     "auth-tls-error-page": row({
-      kind: url,
+      kind: errorPage,
       default: undefined,
       scope: "host",
       risk: "high",
       onInvalid: "reject",
-      support: "none",
-      note: "Not built yet.",
-      doc: "error_page 495 496 target when the certificate is bad or missing.",
+      support: "partial",
+      note: "@name stands for a location that only server-snippet could make: such requests are answered 400.",
+      doc: "Where requests without a good certificate go: a URL (302), or a path of the same host.",
     }),
     "auth-tls-pass-certificate-to-upstream": row({
       kind: bool,
       default: false,
       risk: "low",
       onInvalid: "reject",
-      support: "none",
-      note: "Not built yet.",
-      doc: "Adds ssl-client-cert (URL-escaped PEM) to the upstream and auth requests.",
+      doc: "Pass the certificate on to the upstream and to external authentication as ssl-client-cert (URL-escaped PEM).",
     }),
     "auth-tls-match-cn": row({
-      kind: text,
+      kind: commonName,
       default: undefined,
       scope: "host",
       risk: "high",
       onInvalid: "reject",
-      support: "none",
-      note: "Not built yet: the locations answer 503, so that nothing is left open.",
       guards: true,
-      doc: "Server-level check: if subject DN does not match the (whole, incl.",
+      doc: "CN= and a regular expression that the whole common name of the certificate's subject must match, else 403.",
     }),
   },
+  build(values, place) {
+    const { clientAuth } = place;
+    if (clientAuth === undefined) return undefined;
+    const pass = values["auth-tls-pass-certificate-to-upstream"];
+    const required = clientAuth.verify === "on";
+    if (!pass && !required) return undefined;
+    return { clientCertificate: { ...(pass ? { pass } : {}), ...(required ? { required } : {}) } };
+  },
+  deny: (values, place) => denial(values["auth-tls-secret"], place),
 });
+
+function denial(secret: string | undefined, place: Place): Denied | undefined {
+  if (secret === undefined) return undefined;
+  const found = authorityOf(secret, place.ingress.metadata.namespace, place.settings, place.look);
+  return found.ok ? undefined : { annotation: "auth-tls-secret", code: found.code, reason: found.reason };
+}

@@ -1,4 +1,4 @@
-/** Annotations: server-tls. */
+/** Annotations: server-tls. What they do to handshakes is build/host-tls.ts. */
 
 import { feature, row } from "../catalog/feature.ts";
 import { bool } from "../catalog/kinds.ts";
@@ -13,10 +13,7 @@ export const serverTls = feature({
       scope: "host",
       risk: "low",
       onInvalid: "reject",
-      applies: "profile",
-      support: "none",
-      note: "Not built yet.",
-      doc: "Server-level ssl_ciphers; first Ingress of the host with a value wins.",
+      doc: "OpenSSL cipher list for handshakes of the host up to TLS 1.2; the oldest Ingress of the host that has one decides. A list without any usable cipher refuses the handshake.",
     }),
     "ssl-prefer-server-ciphers": row({
       kind: bool,
@@ -24,10 +21,7 @@ export const serverTls = feature({
       scope: "host",
       risk: "low",
       onInvalid: "default",
-      applies: "profile",
-      support: "none",
-      note: "Not built yet.",
-      doc: "Server-level on/off; first Ingress wins.",
+      doc: "Whether the server's order of ciphers counts rather than the client's; the oldest Ingress of the host that has it decides.",
     }),
     "ssl-passthrough": row({
       kind: bool,

@@ -62,6 +62,8 @@ export interface Host {
   readonly routes: readonly Route[];
   /** Certificate id; undefined: no TLS section, the default certificate is shown. */
   readonly certificate: string | undefined;
+  /** Whose certificates its clients show; id and PEM. */
+  readonly authority?: { readonly id: string; readonly pem: string } | undefined;
 }
 
 /** A name with "*" or an expression that leads to a host. */

@@ -31,16 +31,18 @@ const hostMemo = new WeakMap<Host, string>();
 
 export function documentsOf(model: Model, general: GeneralDocument, endpointsOf: EndpointsOf): Documents {
   const hosts = new Map<string, string>();
+  const authorities = new Map<string, string>();
   const servers = new Map<string, string>([[names.defaultCertificate, model.defaultCertificate]]);
   for (const host of model.hosts) {
     hosts.set(host.name, hostText(host));
     if (host.certificate !== undefined) servers.set(host.name, host.certificate);
+    if (host.authority !== undefined) authorities.set(host.authority.id, host.authority.pem);
   }
   for (const { pattern, certificate } of model.patterns) if (certificate !== undefined) servers.set(pattern, certificate);
   return {
     hosts,
     backends: new Map([...model.backends].map(([id, b]) => [id, backendText(b, endpointsOf(b))])),
-    certificates: new Map([...model.certificates].map(([id, c]) => [id, certificateText(c)])),
+    certificates: new Map([...authorities, ...[...model.certificates].map(([id, c]): [string, string] => [id, certificateText(c)])]),
     servers,
     general: JSON.stringify(general),
   };

@@ -33,12 +33,21 @@ const routeWithTarget: Check = (value, at) => {
   return kind === "prefix" && string.sub(path, -1) !== "/" ? `${at}.path: a prefix ends in "/"` : undefined;
 };
 
+const clientAuth = object({
+  authority: text,
+  verify: oneOf("on", "off", "optional", "optional_no_ca"),
+  depth: integer(0, 100),
+  "errorPage?": text,
+  "commonName?": text,
+});
+
 const checkHost = object({
   name: text,
   "aliasOf?": text,
   "redirectTo?": object({ host: text, code: oneOfNumbers(301, 302, 307, 308) }),
   "appRoot?": text,
   "deny?": status,
+  "tls?": object({ "ciphers?": text, "preferServerCiphers?": flag, "clientAuth?": clientAuth }),
   routes: list(routeWithTarget),
 });
 

@@ -4,6 +4,7 @@ import type { FeatureDocuments } from "../wire";
 import { accessLog } from "./access-log";
 import { answerRewrite } from "./answer-rewrite";
 import { authExternal } from "./auth-external";
+import { clientCertificate } from "./client-certificate";
 import { connectionHeader } from "./connection-header";
 import { cors } from "./cors";
 import { customErrors } from "./custom-errors";
@@ -43,6 +44,8 @@ const order: readonly Place[] = [
   // the redirect to https uses the raw URI, so rewriting may come first, as it did with nginx' own rewrite
   place("rewrite", rewrite),
   place("sslRedirect", sslRedirect),
+  // a late step, so after the redirect to https; before authentication by subrequest, which passes the certificate on
+  place("clientCertificate", clientCertificate),
   // nginx's order: an address costs least to check, credentials more
   place("ipAccess", ipAccess),
   // after all other checks: a question to another service costs most, and credentials are taken away before it answers

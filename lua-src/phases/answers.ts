@@ -68,11 +68,14 @@ function redirectHost(host: string, code: number): void {
   endRequest(code, `${scheme}://${host}:${trusted("http_x_forwarded_port", "server_port")}${cut}`);
 }
 
-/** Denial and redirects of a whole host, and its app root. */
-function answerHost({ deny, redirectTo: target, appRoot }: HostMore, uri: string): void {
+function answerDenial({ deny }: HostMore): void {
   if (deny !== undefined) {
     ngx.exit(deny);
   }
+}
+
+/** Redirects of a whole host, and its app root. */
+function answerHost({ redirectTo: target, appRoot }: HostMore, uri: string): void {
   if (target !== undefined) {
     redirectHost(target.host, target.code);
   }
@@ -81,4 +84,4 @@ function answerHost({ deny, redirectTo: target, appRoot }: HostMore, uri: string
   }
 }
 
-export { absolute, answerHost, endRequest, slashLocation };
+export { absolute, answerDenial, answerHost, endRequest, slashLocation };

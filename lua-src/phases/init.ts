@@ -3,6 +3,7 @@ import { loadSettings } from "../configuration/settings";
 import "../configuration/server";
 import "./balancer";
 import "./certificate";
+import "./client-hello";
 import "./error-page";
 import "./header-filter";
 import "./init-worker";

@@ -18,7 +18,8 @@ import { findHost } from "../router/host";
 import { matchPath } from "../router/path";
 import type { HostMore, Route, RouteMore } from "../router/route";
 import { checkAccess } from "./access";
-import { absolute, answerHost, endRequest, slashLocation } from "./answers";
+import { absolute, answerDenial, answerHost, endRequest, slashLocation } from "./answers";
+import { admitClient } from "./client";
 
 const tilde = string.byte("~");
 const slash = string.byte("/");
@@ -232,14 +233,20 @@ function answerOwnPath(uri: string): boolean {
   return false;
 }
 
-function prepareHost(more: HostMore, uri: string): boolean {
+/** The URI to route, another one where an error page takes the request's place; undefined: the request has its location. */
+function prepareHost(more: HostMore, uri: string): string | undefined {
+  answerDenial(more);
+  if (more.catchAll && answerOwnPath(uri)) {
+    return undefined;
+  }
+  const page = more.tls?.client === undefined ? undefined : admitClient(more.tls.client);
   answerHost(more, uri);
-  return more.catchAll && answerOwnPath(uri);
+  return page ?? uri;
 }
 
 function run(): void {
   sync();
-  const uri = ngx.var.get("uri")!;
+  let uri: string | undefined = ngx.var.get("uri")!;
   if (string.byte(uri, 2) === tilde && isOwnLocation(uri)) {
     return;
   }
@@ -248,8 +255,11 @@ function run(): void {
   }
   const host = findHost(ngx.var.get("host")!);
   const more = host.more;
-  if (more !== undefined && prepareHost(more, uri)) {
-    return;
+  if (more !== undefined) {
+    uri = prepareHost(more, uri);
+    if (uri === undefined) {
+      return;
+    }
   }
   const route = host.only ?? matchPath(host, uri);
   if (route === undefined) {

@@ -7,6 +7,7 @@ import { type Backend, backendNamed } from "../balancer/peers";
 import { logError } from "../base/log";
 import { type RedirectSettings, settings } from "../configuration/settings";
 import { compileSteps, type Steps } from "../features/order";
+import { compileTls, type HostTls } from "../tls/host-tls";
 import type { HostDocument, RouteDocument } from "../wire";
 
 /** A location, compiled. */
@@ -71,6 +72,7 @@ export interface HostMore {
   readonly catchAll: boolean;
   readonly aliasOf: string | undefined;
   readonly deny: number | undefined;
+  readonly tls: HostTls | undefined;
   readonly redirectTo: HostDocument["redirectTo"];
   readonly appRoot: string | undefined;
   /** Exact paths that end in "/". */
@@ -162,13 +164,23 @@ function addRoute(draft: Draft, { kind, path }: RouteDocument, route: Route): vo
 }
 
 function compileHostMore(document: HostDocument, draft: Draft): HostMore | undefined {
-  const { name, aliasOf, deny, redirectTo, appRoot } = document;
+  const { name, aliasOf, deny, tls, redirectTo, appRoot } = document;
   const { exactSlash, ordered, orderedCount } = draft;
-  const plain = aliasOf === undefined && deny === undefined && redirectTo === undefined && appRoot === undefined;
+  const plain = aliasOf === undefined && deny === undefined && tls === undefined && redirectTo === undefined && appRoot === undefined;
   if (plain && name !== "" && exactSlash === undefined && ordered === undefined) {
     return undefined;
   }
-  return { catchAll: name === "", aliasOf, deny, redirectTo, appRoot, exactSlash, ordered, orderedCount };
+  return {
+    catchAll: name === "",
+    aliasOf,
+    deny,
+    tls: tls === undefined ? undefined : compileTls(name, tls),
+    redirectTo,
+    appRoot,
+    exactSlash,
+    ordered,
+    orderedCount,
+  };
 }
 
 /** A route that cannot be compiled is left out; its neighbours stay. */

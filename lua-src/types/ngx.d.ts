@@ -6,6 +6,7 @@ interface NgxApi {
   readonly OK: number;
   readonly ERROR: number;
   readonly ERR: number;
+  readonly HTTP_GET: number;
   readonly WARN: number;
   readonly NOTICE: number;
   readonly INFO: number;
@@ -39,11 +40,13 @@ interface NgxApi {
 /** @noSelf */
 interface NgxRequestApi {
   is_internal(): boolean;
-  set_uri(uri: string, jump: boolean, binary: boolean): void;
+  set_uri(uri: string, jump: boolean, binary?: boolean): void;
   set_header(name: string, value: string): void;
   clear_header(name: string): void;
   get_headers(max: number, raw: boolean): LuaTable<string, string | readonly string[]>;
   get_method(): string;
+  set_uri_args(args: string): void;
+  set_method(method: number): void;
   read_body(): void;
   get_body_data(): string | undefined;
   get_body_file(): string | undefined;
