@@ -11,7 +11,7 @@ describe("client certificates", () => {
     expectEqual(commonNameOf("OU=x,O=CN\\=bob,CN=alice,C=AT"), "alice");
     expectEqual(commonNameOf("emailAddress=a@b.test+CN=alice,O=x"), "alice");
     expectEqual(commonNameOf("CN=x\\,CN\\=alice"), "x,CN=alice");
-    expectEqual(commonNameOf("CN=J\\C3\\B6rg,O=x"), "J\xc3\xb6rg");
+    expectEqual(commonNameOf("CN=J\\C3\\B6rg,O=x"), "Jörg");
     expectEqual(commonNameOf("2.5.4.45=#0302,CN=alice"), "alice");
     expectEqual(commonNameOf("CN="), "");
     expectEqual(commonNameOf("O=CN=alice"), undefined);
