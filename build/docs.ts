@@ -24,6 +24,10 @@ function cell(text: string): string {
   return text.replaceAll("|", "\\|").replaceAll("\n", " ");
 }
 
+function printed(row: { readonly kind: { readonly print?: (value: never) => string }; readonly default: unknown }): unknown {
+  return row.kind.print === undefined || row.default === undefined ? row.default : row.kind.print(row.default as never);
+}
+
 function defaultText(value: unknown): string {
   if (value === undefined || value === "") return "";
   return `\`${cell(Array.isArray(value) ? value.join(",") : String(value))}\``;
@@ -43,7 +47,7 @@ function annotationPage(): string {
           ? (row.note ?? "")
           : `${row.doc}${alias} Applies ${applies[row.applies]}. If invalid, ${row.guards === true && row.onInvalid === "default" ? invalid.deny : invalid[row.onInvalid]}.`;
       out.push(
-        `| \`${name}\` | ${cell(row.kind.label)} | ${defaultText(row.default)}${key} | ${row.risk} | ${row.support} | ${cell(effect)} |`,
+        `| \`${name}\` | ${cell(row.kind.label)} | ${defaultText(printed(row))}${key} | ${row.risk} | ${row.support} | ${cell(effect)} |`,
       );
     }
     out.push("");
@@ -57,7 +61,7 @@ function configMapPage(): string {
   for (const [name, row] of Object.entries(settingRows as Readonly<Record<string, Setting<unknown>>>)) {
     const effect = row.support === "none" ? (row.note ?? row.doc) : row.doc;
     out.push(
-      `| \`${name}\` | ${cell(row.kind.label)} | ${defaultText(row.default)} | ${applies[row.applies]} | ${row.support} | ${cell(effect)} |`,
+      `| \`${name}\` | ${cell(row.kind.label)} | ${defaultText(printed(row))} | ${applies[row.applies]} | ${row.support} | ${cell(effect)} |`,
     );
   }
   return `${out.join("\n")}\n`;

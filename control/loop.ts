@@ -235,13 +235,11 @@ export class Loop implements Sink {
     objects.setReferences(built.references);
     names.watchNames(new Set([...built.model.backends.values()].flatMap((b) => (b.endpoints.kind === "dns" ? [b.endpoints.host] : []))));
     this.#empty.clear();
-    const documents = documentsOf(built.model, generalOf(built.settings.values, general, built.model.patterns), (b) =>
-      this.#endpointsOf(b),
-    );
+    const documents = documentsOf(built.model, generalOf(built.basis, general, built.model.patterns), (b) => this.#endpointsOf(b));
     const profiles = profilesOf(built.model);
     board.set("objects", [...built.model.findings, ...this.#limits(profiles.size)]);
     board.set("endpoints", [...this.#empty.values()]);
-    const refused = await apply.apply({ documents, profiles }, built.settings.values);
+    const refused = await apply.apply({ documents, profiles, basis: built.basis });
     board.set("apply", refused);
   }
 

@@ -6,7 +6,7 @@
 
 import { setTimeout as pause } from "node:timers/promises";
 import type { BatchAnswer } from "../../lua-src/wire.ts";
-import type { Settings } from "../catalog/settings.ts";
+import { type ConfBasis, isSameBasis } from "../model/conf-basis.ts";
 import type { Finding } from "../model/finding.ts";
 import { type ConfSurroundings, confView } from "../plan/conf.ts";
 import type { Profile, RenderedConf } from "../plan/conf-view.ts";
@@ -44,7 +44,7 @@ export interface ApplyState {
 
 /** The conf that runs, and what it was made of. */
 interface Running {
-  readonly settings: Settings;
+  readonly basis: ConfBasis;
   readonly profiles: ReadonlyMap<string, Profile>;
   readonly rendered: RenderedConf;
 }
@@ -97,9 +97,9 @@ export class Apply {
   }
 
   /** Brings the data plane to the plan. The findings are about what it refused. */
-  async apply(plan: Plan, settings: Settings): Promise<Finding[]> {
+  async apply(plan: Plan): Promise<Finding[]> {
     const findings: Finding[] = [];
-    const conf = this.#chooseConf(plan, settings);
+    const conf = this.#chooseConf(plan);
     if (!this.#o.nginx.running) await this.#start(conf, findings);
     else if (this.#adopting) await this.#adopt(conf);
     const change = this.#applied.difference(plan.documents);
@@ -117,22 +117,22 @@ export class Apply {
   }
 
   /** The running conf where it still serves the plan, else one that holds just what is needed. */
-  #chooseConf(plan: Plan, settings: Settings): Running {
+  #chooseConf(plan: Plan): Running {
     const now = this.#running;
-    if (now !== undefined && now.settings === settings && [...plan.profiles.keys()].every((id) => now.profiles.has(id))) return now;
     if (now !== undefined && [...plan.profiles.keys()].every((id) => now.profiles.has(id))) {
-      const same = this.#render(settings, now.profiles);
+      if (isSameBasis(now.basis, plan.basis)) return now;
+      const same = this.#render(plan.basis, now.profiles);
       if (same.rendered.hash === now.rendered.hash) {
         this.#running = same;
         return same;
       }
     }
-    return this.#render(settings, plan.profiles);
+    return this.#render(plan.basis, plan.profiles);
   }
 
-  #render(settings: Settings, profiles: ReadonlyMap<string, Profile>): Running {
+  #render(basis: ConfBasis, profiles: ReadonlyMap<string, Profile>): Running {
     const sorted = [...profiles.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
-    return { settings, profiles, rendered: renderConf(confView(settings, sorted, this.#o.around), this.#o.templateDir) };
+    return { basis, profiles, rendered: renderConf(confView(basis, sorted, this.#o.around), this.#o.templateDir) };
   }
 
   async #start(conf: Running, findings: Finding[]): Promise<void> {
@@ -193,8 +193,8 @@ export class Apply {
 
   /** A dictionary of another size starts empty: what it held is sent again. */
   async #refillIfEmptied(wanted: Running, usable: Running): Promise<void> {
-    const before = this.#running?.settings["lua-shared-dicts"];
-    if (usable !== wanted || before === undefined || before === usable.settings["lua-shared-dicts"]) return;
+    const before = this.#running?.basis.settings["lua-shared-dicts"];
+    if (usable !== wanted || before === undefined || before === usable.basis.settings["lua-shared-dicts"]) return;
     this.#applied.seed(await this.#o.dataPlane.keys());
     this.#version = (await this.#o.dataPlane.state())?.version ?? 0;
   }
@@ -204,101 +204,7 @@ export class Apply {
     if (now === undefined) return "the conf of a former controller differs";
     const missing = [...conf.profiles.values()].filter((p) => !now.profiles.has(p.id));
     const first = missing[0];
-    if (first === undefined || now.settings !== conf.settings) return "global settings changed";
+    if (first === undefined || !isSameBasis(now.basis, conf.basis)) return "global settings changed";
     const what = first.directives.map(
       (d) => `${d.name} ${d.args.map((a) => (typeof a !== "object" ? a : "file" in a ? a.file : a.literal)).join(" ")}`,
     );
-    return `${missing.length} new profile(s), ${first.id}: ${[first.family, ...what].join(", ").slice(0, 200)}`;
-  }
-
-  #record(reason: string, ok: boolean): void {
-    this.#reloads += ok ? 1 : 0;
-    this.#failedReloads += ok ? 0 : 1;
-    if (ok) this.#lastSuccess = Date.now();
-    this.#lastReloadOk = ok;
-    this.#reasons = [...this.#reasons, { at: new Date().toISOString(), reason, ok }].slice(-50);
-  }
-
-  /** The conf that nginx takes: the wanted one, else without new profiles, else with the settings of before. */
-  async #tested(conf: Running, findings: Finding[]): Promise<Running | undefined> {
-    const now = this.#running;
-    const good = await this.#test(conf);
-    if (good === undefined) return conf;
-    findings.push({ code: "config-refused", about: { kind: "ConfigMap", namespace: "", name: "nginx.conf" }, at: "", text: good });
-    const known = now?.profiles ?? new Map([...conf.profiles].filter(([, p]) => p.directives.length === 0));
-    const passing = new Map(known);
-    for (const [id, profile] of conf.profiles) {
-      if (known.has(id)) continue;
-      if ((await this.#test(this.#render(conf.settings, new Map([...known, [id, profile]])))) === undefined) passing.set(id, profile);
-    }
-    const candidates = [this.#render(conf.settings, passing)];
-    if (now !== undefined) candidates.push(this.#render(now.settings, passing), now);
-    for (const candidate of candidates) if ((await this.#test(candidate)) === undefined) return candidate;
-    return undefined;
-  }
-
-  /** Undefined when nginx takes it, else its reason. */
-  async #test(conf: Running): Promise<string | undefined> {
-    const { hash, text } = conf.rendered;
-    if (hash === this.#running?.rendered.hash) return undefined;
-    const known = this.#refused.get(hash);
-    if (known !== undefined) return known;
-    writeFiles(this.#o.around.filesDir, conf.profiles.values());
-    const file = `${this.#o.confFile}.candidate`;
-    writeWhole(file, text);
-    const result = await this.#o.nginx.test(file);
-    if (result.ok) return undefined;
-    const reason = result.text.replaceAll(file, "nginx.conf");
-    if (this.#refused.size > 1000) this.#refused.clear();
-    this.#refused.set(hash, reason);
-    this.#o.logger.error("nginx refuses a configuration", { reason });
-    return reason;
-  }
-
-  /** Waits until a worker with that conf answers. */
-  async #answers(hash: string): Promise<void> {
-    const until = Date.now() + 15_000;
-    for (;;) {
-      const state = await this.#o.dataPlane.state();
-      if (state?.conf === hash) return;
-      if (Date.now() > until) throw new Error(`nginx does not come up with conf ${hash}`);
-      if (!this.#o.nginx.running) throw new Error("nginx died while it was starting");
-      await pause(4);
-    }
-  }
-
-  async #sendAll(change: Required<Deltas>, findings: Finding[]): Promise<void> {
-    const { general, ...rest } = change;
-    const deltas: Deltas = general === "" ? rest : change;
-    if (isEmpty(deltas)) return;
-    const answer = await this.#send(deltas);
-    for (const problem of answer.problems ?? []) {
-      findings.push({
-        code: "path-invalid",
-        about: { kind: "Host", namespace: "", name: problem.host },
-        at: problem.path,
-        text: problem.text,
-      });
-    }
-  }
-
-  async #send(deltas: Deltas): Promise<BatchAnswer> {
-    try {
-      const answer = await this.#o.dataPlane.patch(this.#version + 1, deltas);
-      this.#version = answer.version;
-      this.#applied.acknowledge(deltas);
-      return answer;
-    } catch (error) {
-      if (error instanceof DataPlaneError && error.status === 409) {
-        this.#version = (await this.#o.dataPlane.state())?.version ?? this.#version;
-      }
-      throw error;
-    }
-  }
-}
-
-function keep<T extends { readonly upsert: ReadonlyMap<string, string> }>(
-  delta: T,
-): { upsert: ReadonlyMap<string, string>; remove: readonly string[] } {
-  return { upsert: delta.upsert, remove: [] };
-}

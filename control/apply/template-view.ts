@@ -1,4 +1,5 @@
 /** ConfView → the names that nginx/*.mustache print. Decides what is written out; how it is quoted is directive.ts. */
+import type { GlobalHeader } from "../model/conf-basis.ts";
 import type {
   ConfView,
   Directive,

@@ -5,7 +5,9 @@ import { catalogueOf, type ResolveOptions } from "../catalog/resolve.ts";
 import { type ResolvedSettings, resolveSettings } from "../catalog/settings.ts";
 import { features } from "../features/index.ts";
 import type { Certificate } from "../model/certificate.ts";
+import type { ConfBasis } from "../model/conf-basis.ts";
 import type { Finding } from "../model/finding.ts";
+import type { ObjectRef } from "../model/ids.ts";
 import type { Model } from "../model/model.ts";
 import type { ObjectsView } from "../objects/objects-view.ts";
 import { RecordingLook } from "../objects/references.ts";
@@ -15,6 +17,7 @@ import { BackendSet } from "./backend-set.ts";
 import { isCanary, pairCanaries } from "./canary.ts";
 import { byAge, type ClassOptions, isOurs } from "./class.ts";
 import { extraHosts } from "./extra-hosts.ts";
+import { globalHeaders } from "./global-headers.ts";
 import { HostCertificates } from "./host-certificates.ts";
 import { buildHost, type HostContext } from "./hosts.ts";
 import { locationsByHost } from "./ingress.ts";
@@ -37,6 +40,7 @@ export interface BuildOptions extends ClassOptions {
 export interface Built {
   readonly model: Model;
   readonly settings: ResolvedSettings;
+  readonly basis: ConfBasis;
   readonly lastGood: LastGood;
   /** Our Ingresses as they count, oldest first. */
   readonly accepted: readonly Accepted[];
@@ -74,6 +78,9 @@ export function build(objects: ObjectsView, previous: LastGood, options: BuildOp
   const built = [...hosts.values()].map((h) => buildHost(h, targets.get(h.name) ?? [], context));
   const certificateOf = (host: string) => certificates.all().get(certificateIds.get(host) ?? "");
   const extra = extraHosts({ hosts, certificateOf, settings: settings.values, findings });
+  const main = configMapRef(options);
+  const headers = (key: "add-headers" | "proxy-set-headers") => globalHeaders(key, settings.values, main, look, findings);
+  const basis = { settings: settings.values, requestHeaders: headers("proxy-set-headers"), responseHeaders: headers("add-headers") };
   const model: Model = {
     hosts: [...built, ...extra.hosts],
     patterns: extra.patterns,
@@ -82,14 +89,18 @@ export function build(objects: ObjectsView, previous: LastGood, options: BuildOp
     defaultCertificate: certificates.defaultId,
     findings,
   };
-  return { model, settings, lastGood: acceptance.lastGood, accepted: acceptance.accepted, references: look.asked };
+  return { model, settings, basis, lastGood: acceptance.lastGood, accepted: acceptance.accepted, references: look.asked };
+}
+
+function configMapRef(options: BuildOptions): ObjectRef {
+  const [namespace = "", name = ""] = options.configMap.split("/");
+  return { kind: "ConfigMap", namespace, name };
 }
 
 function readSettings(look: RecordingLook, options: BuildOptions, findings: Finding[]): ResolvedSettings {
   if (options.configMap === "") return noSettings;
-  const [namespace = "", name = ""] = options.configMap.split("/");
-  const about = { kind: "ConfigMap", namespace, name };
-  const object = look.configMap(namespace, name);
+  const about = configMapRef(options);
+  const object = look.configMap(about.namespace, about.name);
   if (object === undefined) {
     findings.push({ code: "configmap-missing", about, at: "--configmap", text: "there is no such ConfigMap; the defaults hold" });
     return noSettings;

@@ -26,6 +26,7 @@ const originList: Kind<Origins> = {
     };
   },
   examples: ["https://app.example.test, https://*.example.test:8443"],
+  print: ({ valid }) => valid.join(", "),
   schema: { type: "string" },
 };
 

@@ -2,6 +2,7 @@
 
 import { accessLog } from "./access-log.ts";
 import { affinity } from "./affinity.ts";
+import { answerRewrite } from "./answer-rewrite.ts";
 import { authBasic } from "./auth-basic.ts";
 import { authExternal } from "./auth-external.ts";
 import { authTls } from "./auth-tls.ts";
@@ -13,6 +14,7 @@ import { buffering } from "./buffering.ts";
 import { canary } from "./canary.ts";
 import { cors } from "./cors.ts";
 import { customErrors } from "./custom-errors.ts";
+import { customHeaders } from "./custom-headers.ts";
 import { fastcgi } from "./fastcgi.ts";
 import { headers } from "./headers.ts";
 import { ipAccess } from "./ip-access.ts";
@@ -48,6 +50,8 @@ export const features = [
   retries,
   snippets,
   headers,
+  customHeaders,
+  answerRewrite,
   cors,
   customErrors,
   accessLog,

@@ -21,6 +21,7 @@ import {
 } from "../catalog/kinds.ts";
 import { setting } from "../catalog/settings.ts";
 import { authMethods, cacheDurations, carriedHeaders, defaultDurations, serviceUrl } from "./auth-kinds.ts";
+import { pairArgs, type Replacement, settingPair, settingWord } from "./replacement.ts";
 import {
   address,
   cipherList,
@@ -57,9 +58,7 @@ export const settings = {
     kind: ref,
     default: undefined,
     applies: "reload",
-    support: "none",
-    note: "Not built yet.",
-    doc: "Every entry becomes a response header set on all answers (quoted, variables expanded). Editing that ConfigMap alone does not reload.",
+    doc: "Names a ConfigMap (namespace/name): each entry is a header on every answer, in place of the backend's; nginx variables are filled in.",
   }),
   "allow-backend-server-header": setting({ kind: bool, default: false, applies: "reload", doc: "Pass the upstream Server header." }),
   "allow-cross-namespace-resources": setting({
@@ -355,8 +354,6 @@ export const settings = {
   "global-allowed-response-headers": setting({
     kind: listOf(headerName),
     default: [] as readonly string[],
-    support: "none",
-    note: "Not built yet.",
     doc: "Names (case-sensitive) that annotation custom-headers may set. Invalid names dropped with a warning.",
   }),
   "global-auth-always-set-cookie": setting({
@@ -836,8 +833,18 @@ export const settings = {
     doc: "nginx proxy_busy_buffers_size.",
   }),
   "proxy-connect-timeout": setting({ kind: int(1), default: 5, doc: "nginx proxy_connect_timeout." }),
-  "proxy-cookie-domain": setting({ kind: text, default: "off", applies: "reload", doc: "nginx proxy_cookie_domain." }),
-  "proxy-cookie-path": setting({ kind: text, default: "off", applies: "reload", doc: "nginx proxy_cookie_path." }),
+  "proxy-cookie-domain": setting({
+    kind: settingPair,
+    default: { kind: "off" } as Replacement,
+    directive: { context: "http", name: "proxy_cookie_domain", args: pairArgs },
+    doc: "off, or the domain in cookies of backends and what replaces it, as nginx proxy_cookie_domain.",
+  }),
+  "proxy-cookie-path": setting({
+    kind: settingPair,
+    default: { kind: "off" } as Replacement,
+    directive: { context: "http", name: "proxy_cookie_path", args: pairArgs },
+    doc: "off, or the beginning of the path in cookies of backends and what replaces it, as nginx proxy_cookie_path.",
+  }),
   "proxy-headers-hash-bucket-size": setting({
     kind: int(32),
     default: 64,
@@ -885,20 +892,16 @@ export const settings = {
     doc: "Trusted proxies for real_ip; real_ip_recursive on. Default does not include IPv6.",
   }),
   "proxy-redirect-from": setting({
-    kind: text,
+    kind: settingWord,
     default: "off",
     applies: "reload",
-    support: "none",
-    note: "Not built yet.",
-    doc: "nginx proxy_redirect.",
+    doc: "Default of the annotation; off, default, or what nginx proxy_redirect looks for.",
   }),
   "proxy-redirect-to": setting({
-    kind: text,
+    kind: settingWord,
     default: "off",
     applies: "reload",
-    support: "none",
-    note: "Not built yet.",
-    doc: "Undocumented as a ConfigMap key. Not copied into the bare default location.",
+    doc: "Default of the annotation; off, or what nginx proxy_redirect puts in place.",
   }),
   "proxy-request-buffering": setting({
     kind: oneOf(["on", "off"]),
@@ -911,9 +914,7 @@ export const settings = {
     kind: ref,
     default: undefined,
     applies: "reload",
-    support: "none",
-    note: "Not built yet.",
-    doc: "Every entry becomes a request header to all upstreams, written after the built-in ones; a name the template already sets (e.g. X-Real-IP) is then sent twice, not replaced (verified with nginx). Editing that ConfigMap alone does not reload.",
+    doc: "Names a ConfigMap (namespace/name): each entry is a header towards all upstreams, in place of a built-in one of that name; nginx variables are filled in.",
   }),
   "proxy-ssl-location-only": setting({
     kind: bool,

@@ -3,6 +3,7 @@
  * it is nginx syntax except `Snippet`. Whatever changes here changes nginx.conf, hence costs a reload.
  */
 
+import type { GlobalHeader } from "../model/conf-basis.ts";
 import type { Argument, Directive } from "../model/model.ts";
 
 export type { Argument, Directive };
@@ -186,7 +187,7 @@ export interface ConfView {
   /** proxy-set-headers. */
   readonly requestHeaders: readonly RequestHeader[];
   /** add-headers: on every answer. */
-  readonly responseHeaders: readonly RequestHeader[];
+  readonly responseHeaders: readonly GlobalHeader[];
   readonly profiles: readonly Profile[];
   readonly internal: readonly InternalLocation[];
   /** Request metrics: a log hook on every location. */

@@ -10,9 +10,10 @@ import type {
   RouteDocument,
 } from "../../lua-src/wire.ts";
 import { names } from "../../lua-src/wire.ts";
-import type { Settings } from "../catalog/settings.ts";
+import { namesVariable, routeVariables } from "../catalog/nginx-variables.ts";
 import type { Backend } from "../model/backend.ts";
 import type { Certificate } from "../model/certificate.ts";
+import type { ConfBasis } from "../model/conf-basis.ts";
 import type { Host, HostPattern, Model, Route } from "../model/model.ts";
 import { profileOf } from "./profiles.ts";
 
@@ -88,10 +89,10 @@ export interface GeneralOptions {
   readonly healthPath: string;
 }
 
-const logVariables = ["namespace", "ingress_name", "service_name", "service_port", "location_path"];
-
-export function generalOf(settings: Settings, options: GeneralOptions, patterns: readonly HostPattern[]): GeneralDocument {
-  const format = settings["log-format-upstream"];
+export function generalOf(basis: ConfBasis, options: GeneralOptions, patterns: readonly HostPattern[]): GeneralDocument {
+  const { settings } = basis;
+  const headers = [...basis.requestHeaders, ...basis.responseHeaders].map((h) => h.value);
+  const texts = [settings["log-format-upstream"], ...headers];
   return {
     useForwardedHeaders: settings["use-forwarded-headers"],
     useProxyProtocol: settings["use-proxy-protocol"],
@@ -104,7 +105,7 @@ export function generalOf(settings: Settings, options: GeneralOptions, patterns:
       read: settings["proxy-read-timeout"] * 1000,
     },
     tries: settings["proxy-next-upstream-tries"],
-    logVariables: logVariables.filter((name) => new RegExp(`\\$\\{?${name}\\b`).test(format)),
+    logVariables: routeVariables.filter((name) => texts.some((text) => namesVariable(text, name))),
     statusAllow: [...settings["nginx-status-ipv4-whitelist"], ...settings["nginx-status-ipv6-whitelist"]].filter(
       (c) => isIP(c.split("/")[0] ?? "") !== 0,
     ),

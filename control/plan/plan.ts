@@ -1,5 +1,6 @@
 /** Model → Plan: documents, and which profiles nginx.conf must hold. */
 
+import type { ConfBasis } from "../model/conf-basis.ts";
 import type { Model } from "../model/model.ts";
 import type { Profile } from "./conf-view.ts";
 import type { Documents } from "./documents.ts";
@@ -7,6 +8,7 @@ import { builtInProfiles, profileOf } from "./profiles.ts";
 
 export interface Plan {
   readonly documents: Documents;
+  readonly basis: ConfBasis;
   /** By id: those that routes name and the built-in ones. */
   readonly profiles: ReadonlyMap<string, Profile>;
 }

@@ -1,0 +1,39 @@
+/** Which variables a text names, and whether nginx knows them: one that it does not know makes it refuse the whole file. */
+
+const builtIn = new Set(
+  (
+    "args binary_remote_addr body_bytes_sent bytes_sent connection connection_requests connection_time content_length content_type " +
+    "document_root document_uri host hostname http2 https is_args limit_rate msec nginx_version pid pipe " +
+    "proxy_add_x_forwarded_for proxy_host proxy_port proxy_protocol_addr proxy_protocol_port proxy_protocol_server_addr " +
+    "proxy_protocol_server_port query_string realip_remote_addr realip_remote_port remote_addr remote_port remote_user request " +
+    "request_body request_completion request_filename request_id request_length request_method request_time request_uri scheme " +
+    "server_addr server_name server_port server_protocol ssl_alpn_protocol ssl_cipher ssl_ciphers ssl_client_cert " +
+    "ssl_client_escaped_cert ssl_client_fingerprint ssl_client_i_dn ssl_client_raw_cert ssl_client_s_dn ssl_client_serial " +
+    "ssl_client_v_end ssl_client_v_remain ssl_client_v_start ssl_client_verify ssl_curve ssl_curves ssl_early_data ssl_protocol " +
+    "ssl_server_name ssl_session_id ssl_session_reused status time_iso8601 time_local upstream_addr upstream_bytes_received " +
+    "upstream_bytes_sent upstream_cache_status upstream_connect_time upstream_header_time upstream_response_length " +
+    "upstream_response_time upstream_status uri tcpinfo_rtt tcpinfo_rttvar tcpinfo_snd_cwnd tcpinfo_rcv_space " +
+    // ours, from nginx/partials/server.mustache and apply/request-headers.ts
+    "namespace ingress_name service_name service_port location_path proxy_upstream_name proxy_alternative_upstream_name req_id " +
+    "best_http_host pass_access_scheme pass_server_port pass_port"
+  ).split(" "),
+);
+
+const families = /^(arg|http|cookie|sent_http|sent_trailer|upstream_http|upstream_cookie|upstream_trailer)_[a-z0-9_]+$/;
+
+/** Variables that Lua fills from the route, and only where somebody asked for them. */
+export const routeVariables = ["namespace", "ingress_name", "service_name", "service_port", "location_path"];
+
+/** Why nginx would refuse the text as a value with variables; undefined when it would not. */
+export function variableProblem(text: string): string | undefined {
+  for (const match of text.matchAll(/\$(?:\{([^}]*)(\}?)|([A-Za-z0-9_]*))/g)) {
+    const name = (match[1] ?? match[3] ?? "").toLowerCase();
+    if (name === "" || (match[1] !== undefined && match[2] === "")) return "it holds a dollar sign that begins no variable";
+    if (!builtIn.has(name) && !families.test(name)) return `nginx has no variable $${name}`;
+  }
+  return undefined;
+}
+
+export function namesVariable(text: string, name: string): boolean {
+  return new RegExp(`\\$(\\{${name}\\}|${name}(?![A-Za-z0-9_]))`).test(text);
+}
