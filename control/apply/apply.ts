@@ -208,3 +208,97 @@ export class Apply {
     const what = first.directives.map(
       (d) => `${d.name} ${d.args.map((a) => (typeof a !== "object" ? a : "file" in a ? a.file : a.literal)).join(" ")}`,
     );
+    return `${missing.length} new profile(s), ${first.id}: ${[first.family, ...what].join(", ").slice(0, 200)}`;
+  }
+
+  #record(reason: string, ok: boolean): void {
+    this.#reloads += ok ? 1 : 0;
+    this.#failedReloads += ok ? 0 : 1;
+    if (ok) this.#lastSuccess = Date.now();
+    this.#lastReloadOk = ok;
+    this.#reasons = [...this.#reasons, { at: new Date().toISOString(), reason, ok }].slice(-50);
+  }
+
+  /** The conf that nginx takes: the wanted one, else without new profiles, else with the settings of before. */
+  async #tested(conf: Running, findings: Finding[]): Promise<Running | undefined> {
+    const now = this.#running;
+    const good = await this.#test(conf);
+    if (good === undefined) return conf;
+    findings.push({ code: "config-refused", about: { kind: "ConfigMap", namespace: "", name: "nginx.conf" }, at: "", text: good });
+    const known = now?.profiles ?? new Map([...conf.profiles].filter(([, p]) => p.directives.length === 0));
+    const passing = new Map(known);
+    for (const [id, profile] of conf.profiles) {
+      if (known.has(id)) continue;
+      if ((await this.#test(this.#render(conf.basis, new Map([...known, [id, profile]])))) === undefined) passing.set(id, profile);
+    }
+    const candidates = [this.#render(conf.basis, passing)];
+    if (now !== undefined) candidates.push(this.#render(now.basis, passing), now);
+    for (const candidate of candidates) if ((await this.#test(candidate)) === undefined) return candidate;
+    return undefined;
+  }
+
+  /** Undefined when nginx takes it, else its reason. */
+  async #test(conf: Running): Promise<string | undefined> {
+    const { hash, text } = conf.rendered;
+    if (hash === this.#running?.rendered.hash) return undefined;
+    const known = this.#refused.get(hash);
+    if (known !== undefined) return known;
+    writeFiles(this.#o.around.filesDir, conf.profiles.values());
+    const file = `${this.#o.confFile}.candidate`;
+    writeWhole(file, text);
+    const result = await this.#o.nginx.test(file);
+    if (result.ok) return undefined;
+    const reason = result.text.replaceAll(file, "nginx.conf");
+    if (this.#refused.size > 1000) this.#refused.clear();
+    this.#refused.set(hash, reason);
+    this.#o.logger.error("nginx refuses a configuration", { reason });
+    return reason;
+  }
+
+  /** Waits until a worker with that conf answers. */
+  async #answers(hash: string): Promise<void> {
+    const until = Date.now() + 15_000;
+    for (;;) {
+      const state = await this.#o.dataPlane.state();
+      if (state?.conf === hash) return;
+      if (Date.now() > until) throw new Error(`nginx does not come up with conf ${hash}`);
+      if (!this.#o.nginx.running) throw new Error("nginx died while it was starting");
+      await pause(4);
+    }
+  }
+
+  async #sendAll(change: Required<Deltas>, findings: Finding[]): Promise<void> {
+    const { general, ...rest } = change;
+    const deltas: Deltas = general === "" ? rest : change;
+    if (isEmpty(deltas)) return;
+    const answer = await this.#send(deltas);
+    for (const problem of answer.problems ?? []) {
+      findings.push({
+        code: "path-invalid",
+        about: { kind: "Host", namespace: "", name: problem.host },
+        at: problem.path,
+        text: problem.text,
+      });
+    }
+  }
+
+  async #send(deltas: Deltas): Promise<BatchAnswer> {
+    try {
+      const answer = await this.#o.dataPlane.patch(this.#version + 1, deltas);
+      this.#version = answer.version;
+      this.#applied.acknowledge(deltas);
+      return answer;
+    } catch (error) {
+      if (error instanceof DataPlaneError && error.status === 409) {
+        this.#version = (await this.#o.dataPlane.state())?.version ?? this.#version;
+      }
+      throw error;
+    }
+  }
+}
+
+function keep<T extends { readonly upsert: ReadonlyMap<string, string> }>(
+  delta: T,
+): { upsert: ReadonlyMap<string, string>; remove: readonly string[] } {
+  return { upsert: delta.upsert, remove: [] };
+}
