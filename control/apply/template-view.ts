@@ -1,5 +1,4 @@
 /** ConfView → the names that nginx/*.mustache print. Decides what is written out; how it is quoted is directive.ts. */
-import type { GlobalHeader } from "../model/conf-basis.ts";
 import type {
   ConfView,
   Directive,
@@ -14,6 +13,7 @@ import type {
 import { type Printed, printDirective, quoteLua } from "../plan/directive.ts";
 import { fastcgiParams } from "./fastcgi-params.ts";
 import { coreRequestHeaders, forwardedMaps, mergeHeaders } from "./request-headers.ts";
+import { hiddenHeaderLines, responseHeaderLines } from "./response-headers.ts";
 
 /** Names that any template may use; every one of them is always there. */
 export function templateView(view: ConfView, hash: string): object {
@@ -37,15 +37,7 @@ export function templateView(view: ConfView, hash: string): object {
     requestHeaders: requestHeaderLines(mergeHeaders(coreRequestHeaders(view), view.requestHeaders), "http"),
     grpcHeaders: requestHeaderLines(mergeHeaders(coreRequestHeaders(view), view.requestHeaders), "grpc"),
     responseHeaders: lines(responseHeaderLines(view)),
-    hideHeaders: lines(
-      view.hsts === undefined
-        ? []
-        : [
-            "proxy_hide_header Strict-Transport-Security;",
-            "grpc_hide_header Strict-Transport-Security;",
-            "fastcgi_hide_header Strict-Transport-Security;",
-          ],
-    ),
+    hideHeaders: lines(hiddenHeaderLines(view)),
     clearServer: clearServerLines(view),
     listens: view.listens.flatMap((listen) => listenLines(listen, view)).map((line) => ({ line })),
     http2: view.http2 && view.features.http2Directive ? {} : null,
@@ -164,14 +156,6 @@ function logView(view: ConfView): object {
 function requestHeaderLines(headers: readonly RequestHeader[], kind: "http" | "grpc"): readonly { readonly line: Printed }[] {
   const name = kind === "http" ? "proxy_set_header" : "grpc_set_header";
   return lines(headers.map((header) => printDirective({ name, args: [header.name, header.value] })));
-}
-
-function responseHeaderLines(view: ConfView): string[] {
-  const headers =
-    view.hsts === undefined
-      ? view.responseHeaders
-      : [{ name: "Strict-Transport-Security", value: "$sluice_hsts" }, ...view.responseHeaders];
-  return headers.map(({ name, value }) => printDirective({ name: "add_header", args: [name, value, "always"] }));
 }
 
 function clearServerLines(view: ConfView): { readonly byModule: boolean; readonly byLua: boolean } {

@@ -17,7 +17,7 @@ export interface Kind<T> {
   /** [accepted, refused]; both are checked by the catalogue's test. refused is absent where every text is fine. */
   readonly examples: readonly [good: string, bad?: string];
   /** A value as users write it, for docs; absent: the value is its own text. */
-  readonly print?: (value: T) => string;
+  print?(value: T): string;
   /** JSON schema of the text, for editors. */
   readonly schema: Readonly<Record<string, unknown>>;
 }

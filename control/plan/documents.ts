@@ -11,6 +11,7 @@ import type {
 } from "../../lua-src/wire.ts";
 import { names } from "../../lua-src/wire.ts";
 import { namesVariable, routeVariables } from "../catalog/nginx-variables.ts";
+import type { Settings } from "../catalog/settings.ts";
 import type { Backend } from "../model/backend.ts";
 import type { Certificate } from "../model/certificate.ts";
 import type { ConfBasis } from "../model/conf-basis.ts";
