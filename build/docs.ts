@@ -4,6 +4,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { AnyRow, Feature } from "../control/catalog/feature.ts";
+import { ownPrefix } from "../control/catalog/resolve.ts";
 import { type Setting, settingRows } from "../control/catalog/settings.ts";
 import { features } from "../control/features/index.ts";
 import { findingCodes } from "../control/model/finding.ts";
@@ -33,10 +34,21 @@ function defaultText(value: unknown): string {
   return `\`${cell(Array.isArray(value) ? value.join(",") : String(value))}\``;
 }
 
+function fullName(key: string): string {
+  return key.startsWith(`${ownPrefix}/`) ? key : `${prefix}/${key}`;
+}
+
 const list = features as unknown as readonly Feature[];
 
 function annotationPage(): string {
-  const out = [notice, "", "# Annotations", "", `All names are under \`${prefix}/\` (\`--annotations-prefix\`).`, ""];
+  const out = [
+    notice,
+    "",
+    "# Annotations",
+    "",
+    `All names are under \`${prefix}/\` (\`--annotations-prefix\`), but for those that begin with \`${ownPrefix}/\`: they are Sluice's own.`,
+    "",
+  ];
   for (const feature of list) {
     out.push(`## ${feature.name}`, "", "| annotation | value | default | risk | support | |", "| --- | --- | --- | --- | --- | --- |");
     for (const [name, row] of Object.entries(feature.rows)) {
@@ -96,7 +108,7 @@ function statusPage(): string {
 function schema(): string {
   const property = (row: AnyRow) => ({ ...row.kind.schema, description: row.doc, ...(row.support === "none" ? { deprecated: true } : {}) });
   const properties = Object.fromEntries(
-    list.flatMap((f) => Object.entries(f.rows).flatMap(([n, r]) => [n, ...(r.aliases ?? [])].map((k) => [`${prefix}/${k}`, property(r)]))),
+    list.flatMap((f) => Object.entries(f.rows).flatMap(([n, r]) => [n, ...(r.aliases ?? [])].map((k) => [fullName(k), property(r)]))),
   );
   const document = {
     $schema: "http://json-schema.org/draft-07/schema#",

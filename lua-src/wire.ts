@@ -37,6 +37,7 @@ export const dictionaries = {
   ocsp_response_cache: 5 * 1024 * 1024,
   /** Answers of external authentication, and digest nonces that were used. */
   auth_cache: 10 * 1024 * 1024,
+  /** Buckets and counts of limit-rps, limit-rpm and limit-connections. */
   rate_limits: 10 * 1024 * 1024,
 } as const;
 
@@ -74,6 +75,8 @@ export interface TrafficShapingDocument {
   readonly headerValue: string;
   readonly headerPattern: string;
   readonly cookie: string;
+  /** Clients that send this are kept on one side by a hash of its value, and counted in no share. */
+  readonly sticky?: { readonly kind: "cookie" | "header"; readonly name: string };
 }
 
 /** One upstream. Field names follow the retired controller's /configuration/backends. */
@@ -94,6 +97,10 @@ export interface BackendDocument {
   readonly noServer: boolean;
   readonly trafficShapingPolicy: TrafficShapingDocument;
   readonly alternativeBackends?: readonly string[];
+  /** Requests in progress at a time, over all workers; more are answered 503. */
+  readonly maxInFlight?: number;
+  /** Seconds in which a new endpoint comes up to its full share. */
+  readonly slowStart?: number;
   /** True: answered by the data plane itself with 404 (no --default-backend-service). */
   readonly builtIn404?: boolean;
 }
@@ -188,6 +195,11 @@ export interface FeatureDocuments {
   readonly customErrors?: CustomErrorsDocument;
   readonly mirror?: MirrorDocument;
   readonly authExternal?: AuthExternalDocument;
+  readonly rateLimit?: RateLimitDocument;
+  readonly limitRate?: LimitRateDocument;
+  readonly inFlight?: InFlightDocument;
+  readonly measure?: MeasureDocument;
+  readonly session?: SessionDocument;
 }
 
 /** On every route of a host with ClientAuthDocument: the upstream is told of the client's certificate. */
@@ -293,6 +305,42 @@ export interface AnswerRewriteDocument {
 export interface ReplacementDocument {
   readonly from: string;
   readonly to: string;
+}
+
+/** Counted over all routes with the same zone, by key; an empty key is not limited. */
+export interface RateLimitDocument {
+  /** The Ingress's uid: one that is made anew begins with nothing counted. */
+  readonly zone: string;
+  /** May hold nginx variables. */
+  readonly key: string;
+  /** Clients of these networks are not limited. */
+  readonly allow?: readonly string[];
+  /** Thousandths of requests; rate is per second. All must let a request pass. */
+  readonly requests?: readonly { readonly name: "rps" | "rpm"; readonly rate: number; readonly burst: number }[];
+  /** Requests in progress at a time. */
+  readonly connections?: number;
+  readonly requestStatus: number;
+  readonly connectionStatus: number;
+}
+
+/** Bytes per second of each answer. */
+export interface LimitRateDocument {
+  readonly bytes: number;
+}
+
+/** The backend, or a canary of it, has maxInFlight. */
+export interface InFlightDocument {
+  readonly limited: true;
+}
+
+/** The algorithm of the backend, or of a canary of it, needs to see requests end. */
+export interface MeasureDocument {
+  readonly end: true;
+}
+
+/** Clients without a session cookie get one here (the backend's sessionAffinityConfig says which). */
+export interface SessionDocument {
+  readonly issue: true;
 }
 
 export interface AccessLogDocument {

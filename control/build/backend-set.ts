@@ -8,8 +8,10 @@ import type { RecordingLook } from "../objects/references.ts";
 import type { ServicePortRef } from "../source/kinds.ts";
 import type { Accepted } from "./accept.ts";
 import { type BackendRules, backendOf, defaultBackendOf, firstPortBackend, standInId } from "./backends.ts";
+import { balancingOf } from "./balancing.ts";
 import { type CanaryPair, isCanary, trafficShaping } from "./canary.ts";
 import { type Location, pathsOf } from "./ingress.ts";
+import { Sessions } from "./sessions.ts";
 
 export interface BackendSetOptions {
   readonly defaultBackendService: string;
@@ -25,6 +27,9 @@ export class BackendSet {
   readonly #backends = new Map<string, Backend>();
   readonly #canaries = new Set<string>();
   readonly #alternatives = new Map<string, string[]>();
+  /** Canary → primaries whose session affinity holds for it as well. */
+  readonly #inherits = new Map<string, string[]>();
+  readonly #sessions = new Sessions();
 
   constructor(look: RecordingLook, settings: Settings, options: BackendSetOptions, findings: Finding[]) {
     this.#look = look;
@@ -57,12 +62,18 @@ export class BackendSet {
   /** Makes the backends that an Ingress names; the first one to name a backend decides how it behaves. */
   claim(owner: Accepted): void {
     const { spec } = owner.ingress;
-    const places = pathsOf(owner.ingress, owner.ref, []).map((p) => ({ backend: p.backend, at: `${p.at}.backend` }));
-    if (spec.defaultBackend !== undefined) places.push({ backend: spec.defaultBackend, at: "spec.defaultBackend" });
+    const places = pathsOf(owner.ingress, owner.ref, []).map((p) => ({ ...p, at: `${p.at}.backend` }));
+    if (spec.defaultBackend !== undefined) {
+      const hosts = spec.rules.length === 0 ? [""] : spec.rules.map((r) => r.host.toLowerCase());
+      for (const host of new Set(hosts)) {
+        places.push({ host, path: "/", pathType: "Prefix", backend: spec.defaultBackend, at: "spec.defaultBackend" });
+      }
+    }
     this.#claimDefault(owner);
-    for (const { backend, at } of places) {
-      if (backend.service !== undefined) this.#make(owner, backend.service.name, backend.service.port, at);
-      else this.#findings.push({ code: "backend-unsupported", about: owner.ref, at, text: "the backend is no Service" });
+    for (const { backend, at, host, path } of places) {
+      const id = backend.service === undefined ? undefined : this.#make(owner, backend.service.name, backend.service.port, at);
+      if (id === undefined) this.#findings.push({ code: "backend-unsupported", about: owner.ref, at, text: "the backend is no Service" });
+      else if (!isCanary(owner)) this.#sessions.claim(id, owner, host, path);
     }
   }
 
@@ -81,19 +92,19 @@ export class BackendSet {
     if (!this.#backends.has(id)) this.#backends.set(id, firstPortBackend(id, service, this.#rules(owner)));
   }
 
-  #make(owner: Accepted, service: string, port: ServicePortRef, at: string): void {
+  #make(owner: Accepted, service: string, port: ServicePortRef, at: string): string {
     const namespace = owner.ref.namespace;
     const found = this.#look.service(namespace, service);
     const { backend, findings } = backendOf({ namespace, service, port, about: owner.ref, at }, found, this.#rules(owner));
     this.#findings.push(...findings);
-    if (this.#backends.has(backend.id)) return;
-    if (!isCanary(owner)) {
-      this.#backends.set(backend.id, backend);
-      return;
-    }
-    this.#canaries.add(backend.id);
-    const document = { ...backend.document, noServer: true, trafficShapingPolicy: trafficShaping(owner) };
-    this.#backends.set(backend.id, { ...backend, document });
+    const known = this.#backends.has(backend.id);
+    if (!isCanary(owner)) this.#canaries.delete(backend.id);
+    else if (!known) this.#canaries.add(backend.id);
+    if (known) return backend.id;
+    const document = { ...backend.document, ...balancingOf(owner) };
+    const shaped = isCanary(owner) ? { ...document, noServer: true, trafficShapingPolicy: trafficShaping(owner) } : document;
+    this.#backends.set(backend.id, { ...backend, document: shaped });
+    return backend.id;
   }
 
   /** Backend of a location; the global default backend where it names none. */
@@ -110,6 +121,21 @@ export class BackendSet {
       if (!list.includes(id)) list.push(id);
       this.#alternatives.set(primary, list);
     }
+    if (pair.canary.annotations.values["affinity-canary-behavior"] === "legacy") return;
+    this.#inherits.set(id, [...(this.#inherits.get(id) ?? []), ...pair.primaries]);
+  }
+
+  /** Clients of this location get session cookies. */
+  issuesAt(backend: string, host: string, path: string): boolean {
+    return this.#sessions.issuesAt(backend, host, path);
+  }
+
+  #affinity(id: string): Backend["document"]["sessionAffinityConfig"] | undefined {
+    for (const primary of this.#inherits.get(id) ?? []) {
+      const inherited = this.#sessions.of(primary);
+      if (inherited !== undefined) return inherited;
+    }
+    return this.#sessions.of(id);
   }
 
   /** Canaries that stand beside nothing are left out. */
@@ -119,11 +145,14 @@ export class BackendSet {
     for (const id of [...this.#backends.keys()].sort()) {
       const backend = this.#backends.get(id) as Backend;
       if (this.#canaries.has(id) && !used.has(id)) continue;
-      const alternatives = this.#alternatives.get(id);
-      out.set(
-        id,
-        alternatives === undefined ? backend : { ...backend, document: { ...backend.document, alternativeBackends: alternatives } },
-      );
+      const alternativeBackends = this.#alternatives.get(id);
+      const sessionAffinityConfig = this.#affinity(id);
+      const document = {
+        ...backend.document,
+        ...(alternativeBackends === undefined ? {} : { alternativeBackends }),
+        ...(sessionAffinityConfig === undefined ? {} : { sessionAffinityConfig }),
+      };
+      out.set(id, { ...backend, document });
     }
     return out;
   }

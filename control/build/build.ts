@@ -21,6 +21,7 @@ import { globalHeaders } from "./global-headers.ts";
 import { HostCertificates } from "./host-certificates.ts";
 import { buildHost, type HostContext } from "./hosts.ts";
 import { locationsByHost } from "./ingress.ts";
+import { trafficFeatures } from "./traffic.ts";
 
 export interface BuildOptions extends ClassOptions {
   readonly annotations: ResolveOptions & { readonly deepInspect: boolean };
@@ -67,6 +68,7 @@ export function build(objects: ObjectsView, previous: LastGood, options: BuildOp
   for (const pair of pairs) backends.attach(pair);
   const certificates = new HostCertificates(look, options, findings);
   const certificateIds = new Map([...hosts].map(([name, h]) => [name, name === "" ? undefined : certificates.of(name, h.owners)]));
+  const all = backends.all();
   const context: HostContext = {
     look,
     settings: settings.values,
@@ -74,6 +76,7 @@ export function build(objects: ObjectsView, previous: LastGood, options: BuildOp
     httpsPort: options.httpsPort,
     findings,
     noticed: new Set(),
+    traffic: (target, host, path) => trafficFeatures(target, all, backends.issuesAt(target, host, path)),
   };
   const built = [...hosts.values()].map((h) => buildHost(h, targets.get(h.name) ?? [], context));
   const certificateOf = (host: string) => certificates.all().get(certificateIds.get(host) ?? "");
@@ -84,7 +87,7 @@ export function build(objects: ObjectsView, previous: LastGood, options: BuildOp
   const model: Model = {
     hosts: [...built, ...extra.hosts],
     patterns: extra.patterns,
-    backends: backends.all(),
+    backends: all,
     certificates: certificates.all(),
     defaultCertificate: certificates.defaultId,
     findings,

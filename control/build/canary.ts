@@ -14,6 +14,7 @@ export function isCanary(accepted: Accepted): boolean {
 
 export function trafficShaping(accepted: Accepted): TrafficShapingDocument {
   const v = accepted.annotations.values;
+  const sticky = v["sluice/canary-sticky"] as TrafficShapingDocument["sticky"];
   const text = (name: string) => (v[name] as string | undefined) ?? "";
   return {
     weight: Math.max(0, v["canary-weight"] as number),
@@ -22,6 +23,7 @@ export function trafficShaping(accepted: Accepted): TrafficShapingDocument {
     headerValue: text("canary-by-header-value"),
     headerPattern: text("canary-by-header-pattern"),
     cookie: text("canary-by-cookie"),
+    ...(sticky === undefined ? {} : { sticky }),
   };
 }
 

@@ -23,6 +23,8 @@ export interface HostContext {
   readonly findings: Finding[];
   /** Keys of notices told already: each is told once, not once a path. */
   readonly noticed: Set<string>;
+  /** What the balancing of a location's backend asks of it. */
+  readonly traffic: (target: string, host: string, path: string) => FeatureDocuments;
 }
 
 type HostPlace = Pick<Place, "host" | "owners" | "regex" | "hasCertificate" | "clientAuth">;
@@ -55,7 +57,8 @@ export function buildHost(host: HostLocations, targets: readonly string[], conte
       c = compile(at, placed.location, context);
       compiled.set(placed.location, c);
     }
-    return routeOf(placed, targetOf.get(placed.location) ?? names.defaultBackend, c);
+    const target = targetOf.get(placed.location) ?? names.defaultBackend;
+    return routeOf(placed, target, c, context.traffic(target, host.name, placed.location.path));
   });
   const settings = {
     ...hostSettings(host),
@@ -65,7 +68,7 @@ export function buildHost(host: HostLocations, targets: readonly string[], conte
   return { name: host.name, settings, routes, certificate, authority: tls.authority };
 }
 
-function routeOf(placed: Placed, backend: string, compiled: Compiled): Route {
+function routeOf(placed: Placed, backend: string, compiled: Compiled, traffic: FeatureDocuments): Route {
   const { location, match, slash } = placed;
   const features = slash === undefined ? compiled.features : compiled.slash;
   const fixed: RouteDocument["fixed"] = slash !== undefined ? { slash } : compiled.denied ? { status: 503 } : undefined;
@@ -74,7 +77,7 @@ function routeOf(placed: Placed, backend: string, compiled: Compiled): Route {
     target: fixed === undefined ? { kind: "backend", backend } : { kind: "fixed", fixed },
     protocol: protocolOf(location, backend),
     fixed: fixed === undefined ? compiled.fixed : [],
-    features: compiled.denied ? {} : features,
+    features: compiled.denied ? {} : slash === undefined ? { ...features, ...traffic } : features,
     labels: labelsOf(location),
     source: location.owner?.ref,
   };

@@ -7,6 +7,9 @@ import { closest } from "./closest.ts";
 import type { AnyRow, Denied, Feature, Risk } from "./feature.ts";
 import type { Settings } from "./settings.ts";
 
+/** Prefix of the annotations that the retired controller did not have; their rows carry it in the name. */
+export const ownPrefix = "sluice";
+
 export interface ResolveOptions {
   /** e.g. "nginx.ingress.kubernetes.io". */
   readonly prefix: string;
@@ -93,8 +96,10 @@ interface State {
 function ownAnnotations(ingress: Ingress, prefix: string): Map<string, string> {
   const out = new Map<string, string>();
   const start = `${prefix}/`;
+  const own = `${ownPrefix}/`;
   for (const [key, text] of Object.entries(ingress.metadata.annotations).sort(([a], [b]) => (a < b ? -1 : 1))) {
-    if (key.startsWith(start)) out.set(key.slice(start.length), text);
+    if (key.startsWith(own)) out.set(key, text);
+    else if (key.startsWith(start)) out.set(key.slice(start.length), text);
   }
   return out;
 }
@@ -155,15 +160,19 @@ function unknown(state: State, key: string, catalogue: Catalogue): void {
   report(state, "annotation-unknown", key, `there is no such annotation${near === undefined ? "" : `; did you mean ${near}?`}`);
 }
 
+function fullName({ options }: State, key: string): string {
+  return key.startsWith(`${ownPrefix}/`) ? key : `${options.prefix}/${key}`;
+}
+
 function deny(state: State, annotation: string, reason: string): void {
   state.denied ??= { annotation, code: "location-denied", reason };
 }
 
 function reject(state: State, key: string, reason: string, code: Finding["code"]): void {
-  state.rejected ??= `annotation ${state.options.prefix}/${key}: ${reason}`;
+  state.rejected ??= `annotation ${fullName(state, key)}: ${reason}`;
   report(state, code, key, `${reason}; the Ingress is not taken over, its last good version stays`);
 }
 
 function report(state: State, code: Finding["code"], key: string, text: string): void {
-  state.findings.push({ code, about: state.about, at: `metadata.annotations[${state.options.prefix}/${key}]`, text });
+  state.findings.push({ code, about: state.about, at: `metadata.annotations[${fullName(state, key)}]`, text });
 }

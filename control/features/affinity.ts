@@ -3,6 +3,9 @@
 import { feature, row } from "../catalog/feature.ts";
 import { basicText, bool, cookieName, int, oneOf, url } from "../catalog/kinds.ts";
 
+/** More than 3,000 years. */
+const seconds = 1e11;
+
 export const affinity = feature({
   name: "affinity",
   rows: {
@@ -12,9 +15,7 @@ export const affinity = feature({
       scope: "backend",
       risk: "low",
       onInvalid: "default",
-      support: "none",
-      note: "Not built yet.",
-      doc: "Session affinity by cookie for the upstream(s) of the Ingress.",
+      doc: "Session affinity by cookie. Holds for the Service port, whichever Ingress sets it; cookies are issued at the hosts and paths of Ingresses that do. Comes before load-balance and upstream-hash-by.",
     }),
     "affinity-mode": row({
       kind: oneOf(["balanced", "persistent"]),
@@ -22,9 +23,7 @@ export const affinity = feature({
       scope: "backend",
       risk: "medium",
       onInvalid: "default",
-      support: "none",
-      note: "Not built yet.",
-      doc: "balanced: consistent hash of the cookie key (sessions may move when scaling up); persistent: key tied to one endpoint until it disappears.",
+      doc: "balanced: consistent hash of the cookie key (few sessions move when endpoints come or go); persistent: the key names one endpoint and holds until that disappears.",
     }),
     "affinity-canary-behavior": row({
       kind: oneOf(["sticky", "legacy"]),
@@ -32,9 +31,7 @@ export const affinity = feature({
       scope: "backend",
       risk: "low",
       onInvalid: "default",
-      support: "none",
-      note: "Not built yet.",
-      doc: "Read from the CANARY Ingress.",
+      doc: "Set on the canary Ingress. sticky: clients that came to the canary stay there; legacy: cookies bind to the primary only.",
     }),
     "session-cookie-name": row({
       kind: cookieName,
@@ -42,9 +39,7 @@ export const affinity = feature({
       scope: "backend",
       risk: "medium",
       onInvalid: "default",
-      support: "none",
-      note: "Not built yet.",
-      doc: "Cookie name.",
+      doc: "Name of the cookie. Where several Ingresses share the Service port, the cookie settings of the youngest count.",
     }),
     "session-cookie-path": row({
       kind: url,
@@ -52,9 +47,7 @@ export const affinity = feature({
       scope: "backend",
       risk: "medium",
       onInvalid: "default",
-      support: "none",
-      note: "Not built yet.",
-      doc: "Path attribute; needed with use-regex (a warning is logged otherwise).",
+      doc: "Path attribute; without it the path of the rule. Give one where paths are regular expressions.",
     }),
     "session-cookie-domain": row({
       kind: basicText,
@@ -62,29 +55,23 @@ export const affinity = feature({
       scope: "backend",
       risk: "medium",
       onInvalid: "default",
-      support: "none",
-      note: "Not built yet.",
       doc: "Domain attribute.",
     }),
     "session-cookie-expires": row({
-      kind: int(-(2 ** 31)),
+      kind: int(-seconds, seconds),
       default: undefined,
       scope: "backend",
       risk: "medium",
       onInvalid: "default",
-      support: "none",
-      note: "Not built yet.",
-      doc: "Expires attribute = now + value.",
+      doc: "Seconds from now for the Expires attribute.",
     }),
     "session-cookie-max-age": row({
-      kind: int(-(2 ** 31)),
+      kind: int(-seconds, seconds),
       default: undefined,
       scope: "backend",
       risk: "medium",
       onInvalid: "default",
-      support: "none",
-      note: "Not built yet.",
-      doc: "Max-Age attribute.",
+      doc: "Seconds for the Max-Age attribute.",
     }),
     "session-cookie-samesite": row({
       kind: oneOf(["None", "Lax", "Strict"], true),
@@ -92,9 +79,7 @@ export const affinity = feature({
       scope: "backend",
       risk: "low",
       onInvalid: "default",
-      support: "none",
-      note: "Not built yet.",
-      doc: "SameSite attribute; the cookie library drops values not spelled exactly None/Lax/Strict.",
+      doc: "SameSite attribute, in any case.",
     }),
     "session-cookie-conditional-samesite-none": row({
       kind: bool,
@@ -102,9 +87,7 @@ export const affinity = feature({
       scope: "backend",
       risk: "low",
       onInvalid: "default",
-      support: "none",
-      note: "Not built yet.",
-      doc: "Omit SameSite=None for user agents known to mishandle it (list in lua.md).",
+      doc: "Leave SameSite=None out for user agents that mishandle it: Chrome 40 to 69, iOS 12, Safari on macOS 10.14.",
     }),
     "session-cookie-change-on-failure": row({
       kind: bool,
@@ -112,9 +95,7 @@ export const affinity = feature({
       scope: "backend",
       risk: "low",
       onInvalid: "default",
-      support: "none",
-      note: "Not built yet.",
-      doc: "true: after a failed try choose another endpoint and set a new cookie; false: retries stay on the cookie's endpoint.",
+      doc: "true: after a failed try another endpoint is chosen and the cookie replaced; false: retries stay with the endpoint of the cookie.",
     }),
     "session-cookie-secure": row({
       kind: bool,
@@ -122,9 +103,7 @@ export const affinity = feature({
       scope: "backend",
       risk: "low",
       onInvalid: "default",
-      support: "none",
-      note: "Not built yet.",
-      doc: "true forces Secure.",
+      doc: "true: Secure on every cookie; otherwise on those sent over TLS.",
     }),
   },
 });

@@ -1,7 +1,24 @@
 /** Annotations: canary. */
 
 import { feature, row } from "../catalog/feature.ts";
-import { basicText, bool, int, regexText } from "../catalog/kinds.ts";
+import { basicText, bool, int, type Kind, regexText } from "../catalog/kinds.ts";
+
+interface ClientMark {
+  readonly kind: "cookie" | "header";
+  readonly name: string;
+}
+
+/** What tells clients apart. */
+export const clientMark: Kind<ClientMark> = {
+  label: "cookie:NAME or header:NAME",
+  parse(text) {
+    const m = /^(cookie|header):([A-Za-z0-9_-]+)$/.exec(text.trim());
+    if (m === null) return { ok: false, reason: `"${text}" is neither cookie:NAME nor header:NAME` };
+    return { ok: true, value: { kind: m[1] as ClientMark["kind"], name: m[2] ?? "" } };
+  },
+  examples: ["cookie:user", "user"],
+  schema: { type: "string", pattern: "^(cookie|header):[A-Za-z0-9_-]+$" },
+};
 
 export const canary = feature({
   name: "canary",
@@ -18,14 +35,14 @@ export const canary = feature({
       default: 0,
       risk: "low",
       onInvalid: "default",
-      doc: "Share of requests to the canary: chosen when random(1..total) <= weight.",
+      doc: "Requests of canary-weight-total that go to the canary, exact over any such number of requests of a worker. Comes after header and cookie.",
     }),
     "canary-weight-total": row({
       kind: int(-(2 ** 31)),
       default: 100,
       risk: "low",
       onInvalid: "default",
-      doc: "Denominator for canary-weight; Lua uses it only if > 100, else 100.",
+      doc: "What canary-weight is a part of; at least 100.",
     }),
     "canary-by-header": row({
       kind: basicText,
@@ -54,6 +71,13 @@ export const canary = feature({
       risk: "medium",
       onInvalid: "default",
       doc: "Cookie 'always' -> canary, 'never' -> primary, other -> weight rule.",
+    }),
+    "sluice/canary-sticky": row({
+      kind: clientMark,
+      default: undefined,
+      risk: "low",
+      onInvalid: "default",
+      doc: "Keeps a client on one side of a weighted canary: by a hash of this cookie or header, cookie:NAME or header:NAME. Raising the weight moves clients to the canary only. Clients without it are counted as usual.",
     }),
   },
 });

@@ -55,7 +55,7 @@ export function confView(basis: ConfBasis, profiles: readonly Profile[], around:
     ],
     events: settingDirectives(settings, "events"),
     http: [...settingDirectives(settings, "http"), ...httpDirectives(settings, around)],
-    server: errorPages(settings),
+    server: [...errorPages(settings), ...bandwidth(settings)],
     maps: [],
     accessLog: accessLog(settings, around.logDir),
     forwarded: {
@@ -104,6 +104,14 @@ function errorPages(settings: Settings): Directive[] {
   const codes = settings["custom-http-errors"];
   if (codes.length === 0) return [];
   return errorPageDirectives(codes, !settings["disable-proxy-intercept-errors"]);
+}
+
+/** Not at http level: the configuration socket is not to be slowed down. */
+function bandwidth(settings: Settings): Directive[] {
+  const out: Directive[] = [];
+  if (settings["limit-rate"] > 0) out.push({ name: "limit_rate", args: [`${settings["limit-rate"]}k`] });
+  if (settings["limit-rate-after"] > 0) out.push({ name: "limit_rate_after", args: [`${settings["limit-rate-after"]}k`] });
+  return out;
 }
 
 function listens(settings: Settings, around: ConfSurroundings): Listen[] {

@@ -1,4 +1,4 @@
-/** The rules of a canary: header, then cookie, then share. */
+/** The rules of a canary: header, then cookie, then the hash of what a client sends, then its share. */
 import type { BackendDocument } from "../wire";
 import type { Backend } from "./peers";
 
@@ -9,14 +9,21 @@ export interface Shaping {
   readonly headerValue: string | undefined;
   readonly headerPattern: string | undefined;
   readonly cookie: string | undefined;
-  /** Of 1. */
-  readonly share: number;
+  /** nginx variable whose value keeps a client on one side. */
+  readonly sticky: string | undefined;
+  /** Requests of `total` that it gets; at most total. */
+  readonly weight: number;
+  readonly total: number;
 }
 
 export interface Alternative {
   readonly backend: Backend;
-  /** How much of a request this worker owes it. */
+  /** What this worker owes it: a request when it comes to `total`. */
   due: number;
+  /** That of the shaping; 0 before the first request. */
+  total: number;
+  /** No rule has decided on it for the request at hand. */
+  open: boolean;
 }
 
 export interface Alternatives {
@@ -36,6 +43,10 @@ function headerVariable(name: string): string | undefined {
   return `http_${underscored}`;
 }
 
+function variableOf({ kind, name }: NonNullable<BackendDocument["trafficShapingPolicy"]["sticky"]>): string {
+  return kind === "cookie" ? `cookie_${name}` : headerVariable(name)!;
+}
+
 /** undefined when the document is no canary's. */
 function shapingOf({ trafficShapingPolicy: policy, noServer }: BackendDocument): Shaping | undefined {
   if (!noServer) {
@@ -47,11 +58,13 @@ function shapingOf({ trafficShapingPolicy: policy, noServer }: BackendDocument):
     headerValue: filled(policy.headerValue),
     headerPattern: filled(policy.headerPattern),
     cookie: policy.cookie === "" ? undefined : `cookie_${policy.cookie}`,
-    share: math.min(1, math.max(0, policy.weight / total)),
+    sticky: policy.sticky === undefined ? undefined : variableOf(policy.sticky),
+    weight: math.min(total, math.max(0, policy.weight)),
+    total,
   };
 }
 
-/** undefined without alternatives. A known one keeps its due; a new one starts at a random phase, so that workers do not move in step. */
+/** undefined without alternatives. A known one keeps what it is owed. */
 function alternativesOf(
   document: BackendDocument,
   before: Alternatives | undefined,
@@ -61,7 +74,7 @@ function alternativesOf(
   let count = 0;
   for (const name of document.alternativeBackends ?? []) {
     const backend = named(name);
-    let alternative: Alternative = { backend, due: math.random() };
+    let alternative: Alternative = { backend, due: 0, total: 0, open: false };
     for (const i of $range(1, before === undefined ? 0 : before.count)) {
       const known = before!.list.get(i)!;
       if (known.backend === backend) {
@@ -106,4 +119,25 @@ function byRule(shaping: Shaping): boolean | undefined {
   return always(ngx.var.get(shaping.cookie));
 }
 
-export { alternativesOf, byRule, shapingOf };
+/** Where a client stands between 0 and 1, for this primary; undefined when it sends nothing to go by. */
+function stickyPoint(variable: string, primary: string): number | undefined {
+  const value = ngx.var.get(variable);
+  if (value === undefined || value === "") {
+    return undefined;
+  }
+  return tonumber(string.sub(ngx.md5(`${primary} ${value}`), 1, 8), 16)! / 4294967296;
+}
+
+/** Owes it the share of one more request. A new one starts at a random phase, so that workers do not move in step. */
+function owe(alternative: Alternative, { weight, total }: Shaping): void {
+  if (alternative.total === 0) {
+    alternative.due = math.random(0, total - 1);
+  } else if (alternative.total !== total) {
+    alternative.due = math.floor((alternative.due * total) / alternative.total);
+  }
+  alternative.total = total;
+  // shares that come to more than all requests cannot be paid, and no debt is carried on
+  alternative.due = math.min(alternative.due + weight, 2 * total);
+}
+
+export { alternativesOf, byRule, owe, shapingOf, stickyPoint };

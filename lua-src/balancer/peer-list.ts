@@ -13,4 +13,28 @@ function peerKey(peers: Peers, place: number): string {
   return `${peers.addresses.get(place)}:${peers.ports.get(place)}`;
 }
 
-export { peerKey };
+/** By place. */
+function peerKeys(peers: Peers): LuaTable<number, string> {
+  const keys = new LuaTable<number, string>();
+  for (const i of $range(1, peers.count)) {
+    keys.set(i, peerKey(peers, i));
+  }
+  return keys;
+}
+
+/** Same peers at the same places. */
+function samePeers(a: Peers, b: Peers): boolean {
+  if (a.count !== b.count) {
+    return false;
+  }
+  for (const i of $range(1, a.count)) {
+    if (a.addresses.get(i) !== b.addresses.get(i) || a.ports.get(i) !== b.ports.get(i)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+const nobody: Peers = { count: 0, addresses: new LuaTable(), ports: new LuaTable() };
+
+export { nobody, peerKey, peerKeys, samePeers };

@@ -5,8 +5,9 @@ import { settings } from "../configuration/settings";
 import { readEntry } from "../configuration/store";
 import type { BackendDocument } from "../wire";
 import { type Alternatives, alternativesOf, type Shaping, shapingOf } from "./canary";
-import type { Peers } from "./peer-list";
+import { nobody, type Peers } from "./peer-list";
 import { type Balancer, balancerFor } from "./pick";
+import { type Session, sessionOf } from "./session";
 
 export interface Backend {
   readonly name: string;
@@ -20,10 +21,13 @@ export interface Backend {
   alternatives?: Alternatives;
   /** When it is a canary itself: its rules. */
   shaping?: Shaping;
+  /** Requests in progress at a time. */
+  maxInFlight?: number;
+  /** With cookie affinity. */
+  session?: Session;
 }
 
 const loopback = parseNetwork("127.0.0.0/8")!;
-const nobody: Peers = { count: 0, addresses: new LuaTable(), ports: new LuaTable() };
 
 /** Weak: routes and canary lists hold the backends that are in use. */
 const registry = new LuaTable<string, Backend>();
@@ -68,9 +72,11 @@ function readBackend(backend: Backend): void {
   backend.builtIn404 = document?.builtIn404 === true ? true : undefined;
   backend.alternatives = document === undefined ? undefined : alternativesOf(document, backend.alternatives, backendNamed);
   backend.shaping = document === undefined ? undefined : shapingOf(document);
+  backend.session = document === undefined ? undefined : sessionOf(document);
+  backend.maxInFlight = document?.maxInFlight;
   if (document !== undefined) {
     backend.balancer = balancerFor(document, backend.balancer);
-    backend.balancer.update(backend.peers);
+    backend.balancer.update(backend.peers, document);
   }
 }
 

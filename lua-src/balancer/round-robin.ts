@@ -1,5 +1,6 @@
 /** One peer after the other, per worker, from a random start. */
 import type { RequestState } from "../features/feature";
+import { health, isFailing } from "./health";
 import { type Peers, peerKey } from "./peer-list";
 
 export class RoundRobin {
@@ -19,22 +20,25 @@ export class RoundRobin {
     const count = peers.count;
     let place = this.place;
     place = place >= count ? 1 : place + 1;
-    if (request.tries > 0) {
-      place = this.untried(peers, request.tried!, place);
+    if (request.tries > 0 || health.until > 0) {
+      place = this.better(peers, request.tried, place);
     }
     this.place = place;
     return place;
   }
 
-  /** From `place` on, the first that this request has not tried; `place` when it tried all. */
-  private untried(peers: Peers, tried: LuaTable<string, true>, place: number): number {
-    let candidate = place;
+  /** From `place` on, the first that is neither tried nor failing; else the first untried; else `place`. */
+  private better(peers: Peers, tried: LuaTable<string, true> | undefined, place: number): number {
+    let [candidate, untried] = [place, 0];
     for (const _ of $range(1, peers.count)) {
-      if (tried.get(peerKey(peers, candidate)) === undefined) {
-        return candidate;
+      if (tried === undefined || tried.get(peerKey(peers, candidate)) === undefined) {
+        if (!isFailing(peers, candidate)) {
+          return candidate;
+        }
+        untried = untried === 0 ? candidate : untried;
       }
       candidate = candidate >= peers.count ? 1 : candidate + 1;
     }
-    return place;
+    return untried === 0 ? place : untried;
   }
 }

@@ -34,11 +34,20 @@ function variableValue(name: string): string {
   return ngx.var.get(name) ?? "";
 }
 
-/** Unknown variables are empty. */
-function expandTemplate(template: Template): string {
+function partOf(name: string, groups: LuaTable<number, string | false> | undefined): string {
+  const number = groups === undefined ? undefined : tonumber(name);
+  if (number === undefined) {
+    return variableValue(name);
+  }
+  const group: string | false | undefined = groups!.get(number);
+  return group === undefined || group === false ? "" : group;
+}
+
+/** Unknown variables are empty. With groups of an expression "$1" is the first of them. */
+function expandTemplate(template: Template, groups?: LuaTable<number, string | false>): string {
   let out = template.parts.get(1)!;
   for (const i of $range(2, template.count, 2)) {
-    out += variableValue(template.parts.get(i)!) + template.parts.get(i + 1)!;
+    out += partOf(template.parts.get(i)!, groups) + template.parts.get(i + 1)!;
   }
   return out;
 }

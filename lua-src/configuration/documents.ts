@@ -51,16 +51,41 @@ const checkHost = object({
   routes: list(routeWithTarget),
 });
 
+const cookie = object({
+  name: text,
+  "expires?": text,
+  "maxage?": text,
+  "locations?": record(list(text)),
+  "secure?": flag,
+  "path?": text,
+  "domain?": text,
+  "samesite?": text,
+  "conditional_samesite_none?": flag,
+  "change_on_failure?": flag,
+});
+
+const shaping = object({
+  weight: number,
+  weightTotal: number,
+  header: text,
+  headerValue: text,
+  headerPattern: text,
+  cookie: text,
+  "sticky?": object({ kind: oneOf("cookie", "header"), name: text }),
+});
+
 const checkBackend = object({
   name: text,
   port: textOrNumber,
   "endpoints?": list(object({ address: text, port: text })),
-  sessionAffinityConfig: object({ name: text, mode: text }),
-  upstreamHashByConfig: object({}),
+  sessionAffinityConfig: object({ name: text, mode: text, "cookieSessionAffinity?": cookie }),
+  upstreamHashByConfig: object({ "upstream-hash-by?": text, "upstream-hash-by-subset?": flag, "upstream-hash-by-subset-size?": number }),
   "load-balance?": text,
   noServer: flag,
-  trafficShapingPolicy: object({ weight: number, weightTotal: number, header: text, headerValue: text, headerPattern: text, cookie: text }),
+  trafficShapingPolicy: shaping,
   "alternativeBackends?": list(text),
+  "maxInFlight?": integer(1, 2147483647),
+  "slowStart?": integer(1, 86400),
   "builtIn404?": flag,
 });
 

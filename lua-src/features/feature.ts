@@ -1,6 +1,7 @@
 /** What a feature's file offers, and what its steps get to see of a request. */
 import type { AuthAnswer } from "../access/auth-answer";
 import type { Backend } from "../balancer/peers";
+import type { Hold } from "../base/holds";
 import type { Check } from "../configuration/check";
 import type { Route } from "../router/route";
 
@@ -15,6 +16,12 @@ export interface RequestState {
   peer: number;
   /** Keys of those asked before it, from the second try on. */
   tried?: LuaTable<string, true>;
+  /** Key of the peer whose response time is to be learnt. */
+  measured?: string;
+  /** Its place in the load of a peer. */
+  held?: Hold;
+  /** Session cookie that was put into the answer. */
+  cookie?: string;
   /** Decoded URI for the upstream, of routes with `more`; differs from $uri once rewritten. */
   uri?: string;
   rewritten?: boolean;

@@ -10,8 +10,12 @@ import { cors } from "./cors";
 import { customErrors } from "./custom-errors";
 import { customHeaders } from "./custom-headers";
 import type { Feature, RequestState, Step } from "./feature";
+import { inFlight } from "./in-flight";
 import { ipAccess } from "./ip-access";
+import { limitRate } from "./limit-rate";
+import { measure } from "./measure";
 import { mirror } from "./mirror";
+import { rateLimit } from "./rate-limit";
 import { redirect } from "./redirect";
 import { rewrite } from "./rewrite";
 import { sslRedirect } from "./ssl-redirect";
@@ -46,12 +50,18 @@ const order: readonly Place[] = [
   place("sslRedirect", sslRedirect),
   // a late step, so after the redirect to https; before authentication by subrequest, which passes the certificate on
   place("clientCertificate", clientCertificate),
+  // before address lists and authentication, which a flood must not reach
+  place("rateLimit", rateLimit),
   // nginx's order: an address costs least to check, credentials more
   place("ipAccess", ipAccess),
   // after all other checks: a question to another service costs most, and credentials are taken away before it answers
   place("authExternal", authExternal),
+  place("limitRate", limitRate),
+  // last of those that may refuse: what is refused anyway takes nobody's place
+  place("inFlight", inFlight),
   // last: what was refused is not copied
   place("mirror", mirror),
+  place("measure", measure),
 ];
 
 const milliseconds = integer(1, 2147483647);
@@ -62,6 +72,7 @@ const featureChecks: Record<string, Check> = {
   "retries?": object({ tries: integer(0, 1000000) }),
   "redirectStyle?": object({ "relative?": flag, "port?": flag }),
   "satisfy?": object({ any: flag }),
+  "session?": object({ issue: flag }),
 };
 for (const { name, feature } of order) {
   featureChecks[`${name}?`] = feature.check;

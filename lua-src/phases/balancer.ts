@@ -1,5 +1,6 @@
 /** balancer_by_lua: names the peer of each try. */
 import { set_current_peer, set_more_tries, set_timeouts } from "ngx.balancer";
+import { noteFailure } from "../balancer/health";
 import { type Peers, peerKey } from "../balancer/peer-list";
 import { logError } from "../base/log";
 import { currentGeneral } from "../configuration/general";
@@ -27,7 +28,12 @@ function rememberPeer(request: RequestState, peers: Peers): void {
     tried = new LuaTable();
     request.tried = tried;
   }
-  tried.set(peerKey(peers, request.peer), true);
+  // peers may have gone away since
+  if (request.peer <= peers.count) {
+    const key = peerKey(peers, request.peer);
+    tried.set(key, true);
+    noteFailure(key);
+  }
 }
 
 function run(): void {

@@ -1,4 +1,5 @@
 /** log_by_lua. */
+import { endHolds, holds } from "../base/holds";
 import type { RequestState } from "../features/feature";
 import { runSteps } from "../features/order";
 
@@ -7,6 +8,9 @@ function run(): void {
   const steps = (request as Partial<RequestState>).route?.more?.log;
   if (steps !== undefined) {
     runSteps(steps, request);
+  }
+  if (holds.open > 0) {
+    endHolds();
   }
 }
 

@@ -6,6 +6,7 @@ import { isBlockedClient } from "../access/client-blocks";
 import { chooseAlternative } from "../balancer/choose";
 import { type Backend, refreshBackend } from "../balancer/peers";
 import { contains, type Network, parseNetwork } from "../base/address";
+import { endHolds, holds } from "../base/holds";
 import { logError } from "../base/log";
 import { currentGeneral, generalState } from "../configuration/general";
 import { settings } from "../configuration/settings";
@@ -71,7 +72,7 @@ function runRouteSteps(request: RequestState, steps: Steps): boolean {
 function chooseBackend(primary: Backend): Backend | undefined {
   const answers = primary.peers.count > 0 || primary.builtIn404 === true;
   if (primary.alternatives !== undefined && answers) {
-    const alternative = chooseAlternative(primary.alternatives);
+    const alternative = chooseAlternative(primary);
     if (alternative !== undefined) {
       ngx.var.set("proxy_alternative_upstream_name", alternative.name);
       return alternative;
@@ -252,6 +253,10 @@ function run(): void {
   }
   if (generalState.blocksClients && isBlockedClient(generalState.agents, generalState.referers)) {
     ngx.exit(403);
+  }
+  if (holds.open > 0 && ngx.req.is_internal()) {
+    // routed anew: the location it ends in may have no log hook
+    endHolds();
   }
   const host = findHost(ngx.var.get("host")!);
   const more = host.more;

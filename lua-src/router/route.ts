@@ -46,6 +46,10 @@ export interface RouteMore {
   readonly redirects: RedirectSettings | undefined;
   /** Tries in all, 0 unlimited; undefined: the general setting. */
   readonly tries: number | undefined;
+  /** The backend learns from the end of each request. */
+  readonly measures: boolean;
+  /** Clients get session cookies here. */
+  readonly issuesSession: boolean;
   /** Seconds. */
   readonly timeouts: { readonly connect?: number; readonly send?: number; readonly read?: number } | undefined;
 }
@@ -118,6 +122,8 @@ function compileMore(document: RouteDocument): RouteMore | undefined {
     log: steps.log,
     redirects: features.redirectStyle,
     tries: features.retries?.tries,
+    measures: features.measure !== undefined,
+    issuesSession: features.session !== undefined,
     timeouts:
       timeouts === undefined
         ? undefined

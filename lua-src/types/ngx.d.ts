@@ -98,11 +98,11 @@ interface TcpSocket {
 }
 
 interface SharedDict {
-  get(key: string): LuaMultiReturn<[string | number | undefined, unknown]>;
-  set(key: string, value: string | number, seconds?: number): LuaMultiReturn<[boolean, string | undefined, boolean]>;
+  get(key: string): LuaMultiReturn<[value: string | number | undefined, flags: number | undefined]>;
+  set(key: string, value: string | number, seconds?: number, flags?: number): LuaMultiReturn<[boolean, string | undefined, boolean]>;
   safe_set(key: string, value: string | number): LuaMultiReturn<[boolean | undefined, string | undefined]>;
   add(key: string, value: string | number, seconds?: number): LuaMultiReturn<[boolean, string | undefined, boolean]>;
-  incr(key: string, by: number, init?: number): LuaMultiReturn<[number | undefined, string | undefined]>;
+  incr(key: string, by: number, init?: number): LuaMultiReturn<[number | undefined, string | undefined, boolean | undefined]>;
   delete(key: string): void;
   get_keys(max: number): string[];
   free_space(): number;

@@ -1,3 +1,4 @@
+import type { Alternative, Shaping } from "../../lua-src/balancer/canary";
 import { chooseAlternative } from "../../lua-src/balancer/choose";
 import type { Peers } from "../../lua-src/balancer/peer-list";
 import type { Backend } from "../../lua-src/balancer/peers";
@@ -31,19 +32,20 @@ function spread(balancer: RoundRobin, peers: Peers, times: number): number[] {
 }
 
 /** How many of the requests each canary got, no rule deciding. */
-function canaryCounts(shares: readonly number[], times: number): number[] {
-  const list = new LuaTable<number, { backend: Backend; due: number }>();
+function canaryCounts(weights: readonly number[], times: number, total = 100): number[] {
+  const list = new LuaTable<number, Alternative>();
   const names = new LuaTable<string, number>();
   const counts: number[] = [];
-  for (const i of $range(1, shares.length)) {
-    const shaping = { header: undefined, headerValue: undefined, headerPattern: undefined, cookie: undefined, share: shares[i - 1]! };
+  for (const i of $range(1, weights.length)) {
+    const shaping = { weight: weights[i - 1]!, total } as Shaping;
     const backend = { name: `c${i}`, fresh: true, peers: peersOf(1), balancer: new RoundRobin(), shaping } as Backend;
-    list.set(i, { backend, due: 0 });
+    list.set(i, { backend, due: 0, total: 0, open: false });
     names.set(backend.name, i - 1);
     counts[i - 1] = 0;
   }
+  const primary = { name: "main", alternatives: { list, count: weights.length } } as Backend;
   for (const _ of $range(1, times)) {
-    const chosen = chooseAlternative({ list, count: shares.length });
+    const chosen = chooseAlternative(primary);
     if (chosen !== undefined) {
       const place = names.get(chosen.name)!;
       counts[place] = counts[place]! + 1;
@@ -81,17 +83,23 @@ describe("balancer", () => {
     expectEqual(place >= 1 && place <= 3, true);
   });
 
-  it("pays every canary its exact share", () => {
-    expectEqual(canaryCounts([0.3], 1000), [300]);
-    expectEqual(canaryCounts([0.001], 1000), [1]);
-    expectEqual(canaryCounts([1], 50), [50]);
-    expectEqual(canaryCounts([0], 50), [0]);
+  it("pays a canary its exact share in any 100 requests", () => {
+    for (const weight of $range(0, 100)) {
+      expectEqual(canaryCounts([weight], 300), [3 * weight]);
+    }
+    expectEqual(canaryCounts([1], 1000, 1000), [1]);
+    expectEqual(canaryCounts([333], 3000, 1000), [999]);
   });
 
   it("loses at most one request when several canaries fall due at once", () => {
-    const [a, b, c] = canaryCounts([0.2, 0.2, 0.1], 1000) as [number, number, number];
+    const [a, b, c] = canaryCounts([20, 20, 10], 1000) as [number, number, number];
     expectEqual([math.abs(a - 200) <= 1, math.abs(b - 200) <= 1, math.abs(c - 100) <= 1], [true, true, true]);
-    const [d, e] = canaryCounts([0.5, 0.5], 1000) as [number, number];
+    const [d, e] = canaryCounts([50, 50], 1000) as [number, number];
     expectEqual([math.abs(d - 500) <= 1, math.abs(e - 500) <= 1], [true, true]);
+  });
+
+  it("shares what there is among canaries that want more than all", () => {
+    const [a, b] = canaryCounts([80, 80], 1000) as [number, number];
+    expectEqual([math.abs(a - 500) <= 5, math.abs(b - 500) <= 5, a + b], [true, true, 1000]);
   });
 });
