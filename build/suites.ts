@@ -18,6 +18,9 @@ interface Suite {
   readonly commands: readonly (readonly string[])[];
   /** Files without which the suite cannot run: then it has failed. */
   readonly needs?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  /** A file without which the suite is skipped, and why it may be missing. */
+  readonly unless?: { readonly file: string; readonly reason: string };
 }
 
 const tsc = "node_modules/typescript/bin/tsc";
@@ -75,6 +78,18 @@ const suites: readonly Suite[] = [
     commands: [[node, "build/run.mjs", "test/cases/runner/main.ts", "test/cases"]],
     needs: built,
   },
+  {
+    name: "cases-13",
+    about: "the same with Debian 13's nginx, which the image has",
+    kind: "counted",
+    commands: [[node, "build/run.mjs", "test/cases/runner/main.ts", "test/cases"]],
+    needs: built,
+    env: {
+      NGINX_BINARY: resolve(root, ".cache/debian13/nginx"),
+      NGINX_MODULES: resolve(root, ".cache/debian13/root/usr/lib/nginx/modules"),
+    },
+    unless: { file: ".cache/debian13/nginx", reason: "Debian 13's nginx could not be fetched (the reason stands at the top)" },
+  },
 ];
 
 interface Run {
@@ -123,7 +138,7 @@ async function runVitest(suite: Suite): Promise<Outcome> {
 }
 
 async function runCounted(suite: Suite): Promise<Outcome> {
-  const { code, output } = await run(suite.commands[0] ?? [], {}, true);
+  const { code, output } = await run(suite.commands[0] ?? [], suite.env ?? {}, true);
   const outcome = outcomeOfText(output);
   return outcome === undefined ? single(false, `the suite did not run to its end (${code})`) : atLeastFailed(outcome, code);
 }
@@ -139,6 +154,9 @@ function atLeastFailed(outcome: Outcome, code: number | string): Outcome {
 async function runSuite(suite: Suite): Promise<Outcome> {
   const absent = (suite.needs ?? []).filter((file) => !existsSync(resolve(root, file)));
   if (absent.length > 0) return single(false, `cannot start: ${absent.join(", ")} is not there`);
+  if (suite.unless !== undefined && !existsSync(resolve(root, suite.unless.file))) {
+    return { passed: 0, failed: 0, skipped: 1, failures: [], skips: { [suite.unless.reason]: 1 } };
+  }
   if (suite.kind === "check") return runCheck(suite);
   return suite.kind === "vitest" ? runVitest(suite) : runCounted(suite);
 }

@@ -109,7 +109,7 @@ function pathLines(view: ConfView): object {
   const { paths } = view;
   return {
     modules: paths.modules.map((path) => ({ path })),
-    luaPath: `${paths.luaDir}/?.lua;;`,
+    luaPath: `${paths.luaDir}/?.lua;${paths.luaLibraries === undefined ? "" : `${paths.luaLibraries}/?.lua;`};`,
     socket: `unix:${paths.socket}`,
     pid: paths.pid,
     errorLog: paths.errorLog,

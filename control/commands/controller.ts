@@ -41,7 +41,7 @@ export async function runController(options: Options): Promise<number> {
   const selector = namespaceSelector(options);
   const layout = layoutOf(options.runtimeDir);
   makeFolders(layout, options.logDir);
-  const install = findNginx(options.nginxBinary || (process.env.NGINX_BINARY ?? ""), options.nginxModules);
+  const install = findNginx(options.nginxBinary, options.nginxModules);
   logger.info("starting", { version, nginx: install.version, binary: install.binary, modules: install.modules });
   const fake = await fakeCertificate(layout);
   const resolvConf = { ...readResolvConf(), ...(options.nameservers.length > 0 ? { nameservers: options.nameservers } : {}) };

@@ -21,6 +21,7 @@ export function surroundings(of: {
     paths: {
       runtimeDir: layout.runtimeDir,
       luaDir: of.luaDir,
+      luaLibraries: of.install.luaLibraries,
       modules: install.modules,
       socket: layout.socket,
       pid: layout.pidFile,

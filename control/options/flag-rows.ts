@@ -187,7 +187,12 @@ export const flagRows = {
     works: true,
     doc: "nginx or openresty; default: $NGINX_BINARY, else the PATH, else the usual places.",
   },
-  "nginx-modules": { type: "strings", value: [], works: true, doc: "Folders of nginx's dynamic modules; default: the usual places." },
+  "nginx-modules": {
+    type: "strings",
+    value: [],
+    works: true,
+    doc: "Folders of nginx's dynamic modules; default: $NGINX_MODULES, else the usual places.",
+  },
   nameservers: { type: "strings", value: [], works: true, doc: "Name servers as ip or ip:port; default: those of /etc/resolv.conf." },
   version: { type: "bool", value: false, works: true, doc: "Print the version and end." },
   help: { type: "bool", value: false, works: true, doc: "Print the flags and end." },

@@ -83,6 +83,7 @@ export interface ConfPaths {
   readonly runtimeDir: string;
   /** Compiled lua-src (dist/lua). */
   readonly luaDir: string;
+  readonly luaLibraries?: string | undefined;
   /** Dynamic modules to load, full paths, in load order. */
   readonly modules: readonly string[];
   /** Unix socket of /configuration. */

@@ -2,7 +2,7 @@
 
 import { spawnSync } from "node:child_process";
 import { accessSync, constants, existsSync } from "node:fs";
-import { delimiter, join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import type { NginxFeatures } from "../plan/conf-view.ts";
 
 export interface NginxInstall {
@@ -12,6 +12,8 @@ export interface NginxInstall {
   readonly openresty: boolean;
   /** Full paths in load order. */
   readonly modules: readonly string[];
+  /** Lua libraries of an nginx that lies in a folder of its own: those of the machine fit another nginx. */
+  readonly luaLibraries: string | undefined;
   readonly features: NginxFeatures;
 }
 
@@ -49,7 +51,14 @@ const onDemand = new Set([
 /** A sentence for the log when this machine has no usable nginx. */
 export class NoNginx extends Error {}
 
-export function findNginx(binary: string, moduleFolders: readonly string[]): NginxInstall {
+/** What is not given comes from $NGINX_BINARY and $NGINX_MODULES, else from the usual places. Throws NoNginx. */
+export function findNginx(
+  givenBinary: string,
+  givenFolders: readonly string[],
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): NginxInstall {
+  const binary = givenBinary || (env.NGINX_BINARY ?? "");
+  const moduleFolders = givenFolders.length > 0 ? givenFolders : (env.NGINX_MODULES ?? "").split(delimiter).filter((f) => f !== "");
   const path = binary === "" ? search() : binary;
   if (path === undefined)
     throw new NoNginx("no nginx found: install nginx and libnginx-mod-http-lua, or name the binary with --nginx-binary");
@@ -68,12 +77,20 @@ export function findNginx(binary: string, moduleFolders: readonly string[]): Ngi
     version,
     openresty,
     modules,
+    luaLibraries: librariesBeside(modules),
     features: {
       http2Directive: atLeast(version, "1.25.1"),
       headersMore: openresty || modules.some((m) => m.endsWith("ngx_http_headers_more_filter_module.so")),
       stream: false,
     },
   };
+}
+
+/** PREFIX/lib/nginx/modules goes with PREFIX/share/lua/5.1. */
+function librariesBeside(modules: readonly string[]): string | undefined {
+  const lua = modules.find((m) => m.endsWith("ngx_http_lua_module.so"));
+  const folder = lua === undefined ? undefined : join(dirname(lua), "../../../share/lua/5.1");
+  return folder !== undefined && folder !== "/usr/share/lua/5.1" && existsSync(join(folder, "resty/core.lua")) ? folder : undefined;
 }
 
 function search(): string | undefined {

@@ -4,14 +4,23 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Need } from "./case";
 
-const MODULE_FOLDERS = ["/usr/lib/nginx/modules", "/usr/share/nginx/modules", "/usr/local/openresty/nginx/modules"];
+const MODULE_FOLDERS = process.env.NGINX_MODULES?.split(":") ?? [
+  "/usr/lib/nginx/modules",
+  "/usr/share/nginx/modules",
+  "/usr/local/openresty/nginx/modules",
+];
 
 function hasModule(...names: readonly string[]): boolean {
   return MODULE_FOLDERS.some((folder) => names.some((name) => existsSync(join(folder, name))));
 }
 
 function buildOptions(): string {
-  return spawnSync("nginx", ["-V"], { encoding: "utf8" }).stderr ?? "";
+  return spawnSync(process.env.NGINX_BINARY ?? "nginx", ["-V"], { encoding: "utf8" }).stderr ?? "";
+}
+
+/** "1.22.1" */
+export function nginxVersion(): string {
+  return /nginx version: \w+\/([\d.]+)/.exec(buildOptions())?.[1] ?? "0";
 }
 
 /** Why a need cannot be met, by need; a need that is not listed can. */

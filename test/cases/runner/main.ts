@@ -2,7 +2,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { missingCapabilities } from "./capability";
+import { missingCapabilities, nginxVersion } from "./capability";
 import type { Case } from "./case";
 import { globPattern, listIds, loadCases } from "./case-files";
 import { clusterObstacle } from "./cluster-world";
@@ -53,7 +53,7 @@ async function runAll(cases: readonly Case[], options: Options, reporter: Report
 
 async function main(options: Options): Promise<number> {
   const ids = listIds(SUITE);
-  const expected = parseExpected(readExpected(), ids);
+  const expected = parseExpected(readExpected(), ids, nginxVersion());
   const cases = selectCases(options);
   const start = Date.now();
   const reporter = createReporter({ expected, total: cases.length, verbose: options.verbose, updating: options.updateExpected });

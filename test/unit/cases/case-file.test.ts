@@ -56,17 +56,20 @@ describe("placeholders", () => {
 describe("expected failures", () => {
   const ids = new Set(["a/one", "a/two", "b/one"]);
   test("ids and patterns give their reason", () => {
-    const expected = parseExpected("# head\na/* # later\nb/one\n", ids);
+    const expected = parseExpected("# head\na/* # later\nb/one\n", ids, "1.22.1");
     expect(expected.reasonFor("a/two")).toBe("later");
     expect(expected.reasonFor("b/one")).toBe("");
     expect(expected.reasonFor("b/two")).toBeUndefined();
   });
   test("a line that names no case is an error", () => {
-    expect(() => parseExpected("c/one\n", ids)).toThrow("c/one");
-    expect(() => parseExpected("c/*\n", ids)).toThrow("c/*");
+    const bound = "a/one [nginx<1.25.1] # h2c\n";
+    expect(parseExpected(bound, ids, "1.22.1").reasonFor("a/one")).toBe("h2c");
+    expect(parseExpected(bound, ids, "1.26.3").reasonFor("a/one")).toBeUndefined();
+    expect(() => parseExpected("c/one\n", ids, "1.22.1")).toThrow("c/one");
+    expect(() => parseExpected("c/*\n", ids, "1.22.1")).toThrow("c/*");
   });
   test("shrinking drops what passed, writes patterns out and adds nothing", () => {
-    const expected = parseExpected("# head\na/*  # later\nb/one  # x\n", ids);
+    const expected = parseExpected("# head\na/*  # later\nb/one  # x\n", ids, "1.22.1");
     expect(shrinkExpected(expected, ids, new Set(["a/one"]))).toBe("# head\na/two  # later\nb/one  # x\n");
     expect(shrinkExpected(expected, ids, new Set(["a/one", "b/one"]))).toBe("# head\na/two  # later\n");
   });
