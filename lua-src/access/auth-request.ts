@@ -79,9 +79,13 @@ interface Address extends Target {
   readonly path: string;
 }
 
+function percent(byte: string): string {
+  return string.format("%%%02X", string.byte(byte));
+}
+
 /** Variables may put anything into a URL: what would end a request line or a header is escaped. */
 function escapeTarget(text: string): string {
-  const [out] = string.gsub(text, "[%c ]", (byte: string) => string.format("%%%02X", string.byte(byte)));
+  const [out] = string.gsub(text, "[%c ]", percent);
   return out;
 }
 

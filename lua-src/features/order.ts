@@ -54,7 +54,7 @@ const order: readonly Place[] = [
   place("rateLimit", rateLimit),
   // nginx's order: an address costs least to check, credentials more
   place("ipAccess", ipAccess),
-  // after all other checks: a question to another service costs most, and credentials are taken away before it answers
+  // after all other checks, as a question to another service costs most; it may put an Authorization where the client's was
   place("authExternal", authExternal),
   place("limitRate", limitRate),
   // last of those that may refuse: what is refused anyway takes nobody's place
