@@ -12,7 +12,7 @@ export const paths = {
   backends: "/configuration/backends",
   /** GET: HostDocument[] sorted by name; POST: replaces all (201). */
   routes: "/configuration/routes",
-  /** GET: {"servers": {host: uid}} (no key material); POST: ServersDocument, replaces all (201). */
+  /** GET: {"servers": {host: uid}, "users": [keys]} (no key material, no hashes); POST: ServersDocument, replaces all (201). */
   servers: "/configuration/servers",
   /** GET ?hostname=H: PEM chain and key of the exact host H; 400 without hostname; 404 when there is none. */
   certs: "/configuration/certs",
@@ -189,6 +189,7 @@ export interface FeatureDocuments {
   readonly redirectStyle?: RedirectStyleDocument;
   readonly accessLog?: AccessLogDocument;
   readonly ipAccess?: IpAccessDocument;
+  readonly authBasic?: AuthBasicDocument;
   /** Any one of address list, credentials and external authentication suffices; absent: all are needed. */
   readonly satisfy?: { readonly any: true };
   readonly clientCertificate?: ClientCertificateDocument;
@@ -353,6 +354,14 @@ export interface IpAccessDocument {
   readonly deny?: readonly string[];
 }
 
+/** Basic or digest authentication. */
+export interface AuthBasicDocument {
+  /** Key of Batch.users. */
+  readonly users: string;
+  readonly realm: string;
+  readonly digest?: boolean;
+}
+
 /** Another service is asked before the request goes on. Texts marked V may hold nginx variables ($name, ${name}). */
 export interface AuthExternalDocument {
   /** http or https; V, though not in scheme and port. */
@@ -444,6 +453,8 @@ export interface Batch {
   readonly certificates?: Changes<string>;
   /** By host name or "_": uid. */
   readonly servers?: Changes<string>;
+  /** By AuthBasicDocument.users: lines user:hash, or user:realm:digest. Never shown again. */
+  readonly users?: Changes<string>;
   readonly general?: GeneralDocument;
 }
 

@@ -3,8 +3,8 @@
 import type { Documents } from "../plan/documents.ts";
 import type { Delta, Deltas } from "./dataplane.ts";
 
-export type Kind = "hosts" | "backends" | "certificates" | "servers";
-const kinds: readonly Kind[] = ["hosts", "backends", "certificates", "servers"];
+export type Kind = "hosts" | "backends" | "certificates" | "servers" | "users";
+const kinds: readonly Kind[] = ["hosts", "backends", "certificates", "servers", "users"];
 
 /** Document text by key as the data plane holds it. */
 export class Applied {
@@ -13,6 +13,7 @@ export class Applied {
     backends: new Map(),
     certificates: new Map(),
     servers: new Map(),
+    users: new Map(),
   };
   #general = "";
 
@@ -31,6 +32,7 @@ export class Applied {
       backends: delta("backends"),
       certificates: delta("certificates"),
       servers: delta("servers"),
+      users: delta("users"),
       general: wanted.general === this.#general ? "" : wanted.general,
     };
   }

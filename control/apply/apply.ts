@@ -108,8 +108,8 @@ export class Apply {
       this.#o.nginx.quitOrphans();
       return findings;
     }
-    const { certificates, backends, servers } = change;
-    const early = { certificates: keep(certificates), backends: keep(backends), servers: keep(servers) };
+    const { certificates, backends, servers, users } = change;
+    const early = { certificates: keep(certificates), backends: keep(backends), servers: keep(servers), users: keep(users) };
     if (!isEmpty(early)) await this.#send(early);
     await this.#reload(conf, findings);
     await this.#sendAll(this.#applied.difference(plan.documents), findings);

@@ -16,6 +16,7 @@ export interface Deltas {
   readonly backends?: Delta;
   readonly certificates?: Delta;
   readonly servers?: Delta;
+  readonly users?: Delta;
   /** JSON text. */
   readonly general?: string;
 }
@@ -71,12 +72,16 @@ export class DataPlane {
   async keys(): Promise<Readonly<Record<Kind, readonly string[]>>> {
     const hosts = (await this.#get(paths.routes)) as readonly { readonly name: string }[];
     const backends = (await this.#get(paths.backends)) as readonly { readonly name: string }[];
-    const servers = (await this.#get(paths.servers)) as { readonly servers: Readonly<Record<string, string>> };
+    const servers = (await this.#get(paths.servers)) as {
+      readonly servers: Readonly<Record<string, string>>;
+      readonly users?: readonly string[];
+    };
     return {
       hosts: hosts.map((h) => h.name),
       backends: backends.map((b) => b.name),
       servers: Object.keys(servers.servers),
       certificates: [...new Set(Object.values(servers.servers))],
+      users: servers.users ?? [],
     };
   }
 
@@ -91,7 +96,7 @@ export class DataPlane {
   }
 }
 
-/** The documents are JSON text already (certificates and servers plain text): put together without parsing them again. */
+/** The documents are JSON text already (certificates, servers and users plain text): put together without parsing them again. */
 function batchText(version: number, deltas: Deltas): string {
   const parts = [`"version":${version}`];
   const kind = (name: string, delta: Delta | undefined, plain: boolean) => {
@@ -105,6 +110,7 @@ function batchText(version: number, deltas: Deltas): string {
   };
   kind("certificates", deltas.certificates, true);
   kind("servers", deltas.servers, true);
+  kind("users", deltas.users, true);
   kind("backends", deltas.backends, false);
   kind("hosts", deltas.hosts, false);
   if (deltas.general !== undefined) parts.push(`"general":${deltas.general}`);

@@ -3,6 +3,7 @@
 import type { Feature } from "../catalog/feature.ts";
 import { catalogueOf, type ResolveOptions } from "../catalog/resolve.ts";
 import { type ResolvedSettings, resolveSettings } from "../catalog/settings.ts";
+import { usersNamed } from "../features/auth-basic.ts";
 import { features } from "../features/index.ts";
 import type { Certificate } from "../model/certificate.ts";
 import type { ConfBasis } from "../model/conf-basis.ts";
@@ -90,6 +91,7 @@ export function build(objects: ObjectsView, previous: LastGood, options: BuildOp
     backends: all,
     certificates: certificates.all(),
     defaultCertificate: certificates.defaultId,
+    users: usersNamed(built, look),
     findings,
   };
   return { model, settings, basis, lastGood: acceptance.lastGood, accepted: acceptance.accepted, references: look.asked };

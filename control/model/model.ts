@@ -82,5 +82,7 @@ export interface Model {
   readonly backends: ReadonlyMap<string, Backend>;
   readonly certificates: ReadonlyMap<string, Certificate>;
   readonly defaultCertificate: string;
+  /** User tables that routes name: lines user:hash or user:realm:digest. */
+  readonly users: ReadonlyMap<string, Private>;
   readonly findings: readonly Finding[];
 }

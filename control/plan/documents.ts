@@ -24,6 +24,7 @@ export interface Documents {
   readonly backends: ReadonlyMap<string, string>;
   readonly certificates: ReadonlyMap<string, string>;
   readonly servers: ReadonlyMap<string, string>;
+  readonly users: ReadonlyMap<string, string>;
   readonly general: string;
 }
 
@@ -46,6 +47,7 @@ export function documentsOf(model: Model, general: GeneralDocument, endpointsOf:
     backends: new Map([...model.backends].map(([id, b]) => [id, backendText(b, endpointsOf(b))])),
     certificates: new Map([...authorities, ...[...model.certificates].map(([id, c]): [string, string] => [id, certificateText(c)])]),
     servers,
+    users: new Map([...model.users].map(([id, text]) => [id, text.reveal()])),
     general: JSON.stringify(general),
   };
 }

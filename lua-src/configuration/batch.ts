@@ -120,6 +120,7 @@ function applyBatch(text: string): Answer {
     backends,
     certificates: textEntries(batch.certificates),
     servers: textEntries(batch.servers),
+    users: textEntries(batch.users),
     general: batch.general === undefined ? undefined : encodeDocument(batch.general),
   });
   if (failed !== undefined) {

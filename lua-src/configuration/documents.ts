@@ -121,6 +121,7 @@ const checkBatch = object({
   "backends?": changes(checkBackend),
   "certificates?": changes(text),
   "servers?": changes(text),
+  "users?": changes(text),
   "general?": checkGeneral,
 });
 
@@ -143,6 +144,7 @@ const arrays: Record<string, true> = {
   logVariables: true,
   statusAllow: true,
   hostPatterns: true,
+  users: true,
   origins: true,
 };
 

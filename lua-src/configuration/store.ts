@@ -5,7 +5,7 @@
 import { decode, encode } from "cjson.safe";
 import { logError } from "../base/log";
 
-export type Kind = "hosts" | "backends" | "certificates" | "servers";
+export type Kind = "hosts" | "backends" | "certificates" | "servers" | "users";
 
 /** Entries as texts, ready to be stored. */
 export interface Entries {
@@ -20,6 +20,7 @@ export interface StoredBatch {
   readonly backends?: Entries;
   readonly certificates?: Entries;
   readonly servers?: Entries;
+  readonly users?: Entries;
   readonly general?: string;
 }
 
@@ -32,7 +33,7 @@ export interface ChangeRecord {
 
 const logLength = 256;
 const keysPerRecord = 500;
-const kinds: readonly Kind[] = ["certificates", "servers", "backends", "hosts"];
+const kinds: readonly Kind[] = ["certificates", "servers", "users", "backends", "hosts"];
 
 const data = ngx.shared.get("configuration_data")!;
 const dictionaryOf: Record<Kind, SharedDict> = {
@@ -40,8 +41,9 @@ const dictionaryOf: Record<Kind, SharedDict> = {
   backends: data,
   certificates: ngx.shared.get("certificate_data")!,
   servers: ngx.shared.get("certificate_servers")!,
+  users: data,
 };
-const prefixOf: Record<Kind, string> = { hosts: "h:", backends: "b:", certificates: "", servers: "" };
+const prefixOf: Record<Kind, string> = { hosts: "h:", backends: "b:", certificates: "", servers: "", users: "u:" };
 
 /** Counts changes; a worker that has seen this value has nothing to do. */
 function readSequence(): number {

@@ -2,6 +2,7 @@
  * Keeps a worker's decoded entries in step with the shared dictionaries. A request that starts after a batch was
  * acknowledged sees the batch: the counter is read first thing in every request, and only what the log names is dropped.
  */
+import { forgetAllUsers, forgetUsers } from "../access/users";
 import { forgetAllBackends, forgetBackends } from "../balancer/peers";
 import { forgetAllHosts, forgetHosts, forgetResolutions } from "../router/host";
 import { forgetAllCertificates, forgetCertificates, forgetServers } from "../tls/certificate";
@@ -15,6 +16,7 @@ function forgetEverything(): void {
   forgetAllHosts();
   forgetAllBackends();
   forgetAllCertificates();
+  forgetAllUsers();
   reloadGeneral();
 }
 
@@ -34,6 +36,11 @@ function forgetTouched({ touched, all, general }: ChangeRecord): void {
   } else {
     forgetCertificates(touched.certificates ?? []);
     forgetServers(touched.servers ?? []);
+  }
+  if (all.users === true) {
+    forgetAllUsers();
+  } else {
+    forgetUsers(touched.users ?? []);
   }
   if (general === true) {
     reloadGeneral();

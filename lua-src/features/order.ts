@@ -3,6 +3,7 @@ import { type Check, flag, integer, object } from "../configuration/check";
 import type { FeatureDocuments } from "../wire";
 import { accessLog } from "./access-log";
 import { answerRewrite } from "./answer-rewrite";
+import { authBasic } from "./auth-basic";
 import { authExternal } from "./auth-external";
 import { clientCertificate } from "./client-certificate";
 import { connectionHeader } from "./connection-header";
@@ -54,6 +55,7 @@ const order: readonly Place[] = [
   place("rateLimit", rateLimit),
   // nginx's order: an address costs least to check, credentials more
   place("ipAccess", ipAccess),
+  place("authBasic", authBasic),
   // after all other checks, as a question to another service costs most; it may put an Authorization where the client's was
   place("authExternal", authExternal),
   place("limitRate", limitRate),
