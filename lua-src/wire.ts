@@ -427,6 +427,8 @@ export interface GeneralDocument {
   readonly logVariables: readonly string[];
   /** Who may read /nginx_status on the catch-all host. */
   readonly statusAllow: readonly string[];
+  /** TLS handshakes with a name that no host has are refused. */
+  readonly rejectHandshake?: true;
   /** Names that are no plain host: server-alias with "*.x" at any depth and "~regex", in order. */
   readonly hostPatterns: readonly { readonly pattern: string; readonly host: string }[];
   readonly access?: AccessDocument;

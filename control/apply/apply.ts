@@ -6,17 +6,23 @@
 
 import { setTimeout as pause } from "node:timers/promises";
 import type { BatchAnswer } from "../../lua-src/wire.ts";
+import type { Settings } from "../catalog/settings.ts";
 import { type ConfBasis, isSameBasis } from "../model/conf-basis.ts";
 import type { Finding } from "../model/finding.ts";
+import type { ObjectRef } from "../model/ids.ts";
 import { type ConfSurroundings, confView } from "../plan/conf.ts";
-import type { Profile, RenderedConf } from "../plan/conf-view.ts";
+import { fileDirectives } from "../plan/conf-files.ts";
+import { lacking } from "../plan/conf-modules.ts";
+import type { Profile } from "../plan/conf-view.ts";
 import type { Plan } from "../plan/plan.ts";
+import { filesOf } from "../plan/profiles.ts";
 import type { Logger } from "../run/logger.ts";
 import { Applied, isEmpty } from "./applied.ts";
 import { type DataPlane, DataPlaneError, type Deltas } from "./dataplane.ts";
-import { dropFiles, writeFiles, writeWhole } from "./files.ts";
+import { dropFiles, writeWhole } from "./files.ts";
 import type { Nginx } from "./nginx.ts";
 import { renderConf } from "./render.ts";
+import { type Running, Tester } from "./tester.ts";
 
 export interface ApplyOptions {
   readonly nginx: Nginx;
@@ -24,6 +30,8 @@ export interface ApplyOptions {
   readonly confFile: string;
   readonly templateDir: string;
   readonly around: ConfSurroundings;
+  /** Where the settings come from, for findings. */
+  readonly configMap: ObjectRef;
   readonly logger: Logger;
   /** Resolves when the next reload may happen (--sync-rate-limit). */
   readonly mayReload: () => Promise<void>;
@@ -42,13 +50,6 @@ export interface ApplyState {
   readonly nginxPid: number;
 }
 
-/** The conf that runs, and what it was made of. */
-interface Running {
-  readonly basis: ConfBasis;
-  readonly profiles: ReadonlyMap<string, Profile>;
-  readonly rendered: RenderedConf;
-}
-
 export class Apply {
   readonly #o: ApplyOptions;
   readonly #applied = new Applied();
@@ -60,11 +61,11 @@ export class Apply {
   #lastSuccess = 0;
   #lastReloadOk = true;
   #reasons: { at: string; reason: string; ok: boolean }[] = [];
-  /** Conf texts that nginx refused, with its reason: not tried again until they change. */
-  readonly #refused = new Map<string, string>();
+  readonly #tester: Tester;
 
   constructor(options: ApplyOptions) {
     this.#o = options;
+    this.#tester = new Tester({ ...options, render: (basis, profiles) => this.#render(basis, profiles) });
     this.#adopting = options.nginx.adopt();
     if (this.#adopting) options.logger.info("took over the running nginx", { pid: options.nginx.pid });
   }
@@ -98,8 +99,10 @@ export class Apply {
 
   /** Brings the data plane to the plan. The findings are about what it refused. */
   async apply(plan: Plan): Promise<Finding[]> {
-    const findings: Finding[] = [];
-    const conf = this.#chooseConf(plan);
+    const { settings } = plan.basis;
+    const known = this.#tester.corrected(settings);
+    const findings: Finding[] = [...this.#lacking(settings), ...known.findings];
+    const conf = this.#chooseConf(plan, known.settings === settings ? plan.basis : { ...plan.basis, settings: known.settings });
     if (!this.#o.nginx.running) await this.#start(conf, findings);
     else if (this.#adopting) await this.#adopt(conf);
     const change = this.#applied.difference(plan.documents);
@@ -116,29 +119,35 @@ export class Apply {
     return findings;
   }
 
+  #lacking(settings: Settings): Finding[] {
+    return lacking(settings, this.#o.around).map(({ key, code, text }) => ({ code, about: this.#o.configMap, at: `data.${key}`, text }));
+  }
+
   /** The running conf where it still serves the plan, else one that holds just what is needed. */
-  #chooseConf(plan: Plan): Running {
+  #chooseConf(plan: Plan, basis: ConfBasis): Running {
     const now = this.#running;
     if (now !== undefined && [...plan.profiles.keys()].every((id) => now.profiles.has(id))) {
-      if (isSameBasis(now.basis, plan.basis)) return now;
-      const same = this.#render(plan.basis, now.profiles);
+      if (isSameBasis(now.basis, basis)) return now;
+      const same = this.#render(basis, now.profiles);
       if (same.rendered.hash === now.rendered.hash) {
         this.#running = same;
         return same;
       }
     }
-    return this.#render(plan.basis, plan.profiles);
+    return this.#render(basis, plan.profiles);
   }
 
   #render(basis: ConfBasis, profiles: ReadonlyMap<string, Profile>): Running {
     const sorted = [...profiles.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
-    return { basis, profiles, rendered: renderConf(confView(basis, sorted, this.#o.around), this.#o.templateDir) };
+    const rendered = renderConf(confView(basis, sorted, this.#o.around), this.#o.templateDir);
+    const directives = [...fileDirectives(basis.settings), ...sorted.flatMap((p) => p.directives)];
+    return { basis, profiles, rendered, files: filesOf(directives) };
   }
 
   async #start(conf: Running, findings: Finding[]): Promise<void> {
     this.forget();
     this.#adopting = false;
-    const usable = await this.#tested(conf, findings);
+    const usable = await this.#tester.usable(conf, this.#running, findings);
     if (usable === undefined) throw new Error("nginx refuses every configuration; see the findings");
     writeWhole(this.#o.confFile, usable.rendered.text);
     try {
@@ -169,11 +178,13 @@ export class Apply {
 
   async #reload(conf: Running, findings: Finding[]): Promise<void> {
     const reason = this.#reason(conf);
-    const usable = await this.#tested(conf, findings);
+    const usable = await this.#tester.usable(conf, this.#running, findings);
     if (usable === undefined || usable.rendered.hash === this.#running?.rendered.hash) {
       this.#record(reason, false);
       return;
     }
+    const leaving = conf.basis.settings["enable-serial-reloads"] ? this.#o.nginx.leaving() : [];
+    if (leaving.length > 0) throw new Error(`enable-serial-reloads: workers ${leaving.join(", ")} of the conf before are still at work`);
     await this.#o.mayReload();
     writeWhole(this.#o.confFile, usable.rendered.text);
     this.#o.logger.info("reloading nginx", { reason, conf: usable.rendered.hash });
@@ -187,14 +198,14 @@ export class Apply {
     await this.#refillIfEmptied(conf, usable);
     if (!(await this.#o.nginx.left(old, 10_000))) this.#o.logger.warning("old nginx workers still accept", { pids: old.map(String) });
     this.#running = usable;
-    dropFiles(this.#o.around.filesDir, usable.profiles.values());
+    dropFiles(this.#o.around.filesDir, usable.files);
     this.#record(reason, true);
   }
 
   /** A dictionary of another size starts empty: what it held is sent again. */
   async #refillIfEmptied(wanted: Running, usable: Running): Promise<void> {
-    const before = this.#running?.basis.settings["lua-shared-dicts"];
-    if (usable !== wanted || before === undefined || before === usable.basis.settings["lua-shared-dicts"]) return;
+    const sizes = (r: Running) => JSON.stringify(r.basis.settings["lua-shared-dicts"]);
+    if (usable !== wanted || this.#running === undefined || sizes(this.#running) === sizes(usable)) return;
     this.#applied.seed(await this.#o.dataPlane.keys());
     this.#version = (await this.#o.dataPlane.state())?.version ?? 0;
   }
@@ -217,42 +228,6 @@ export class Apply {
     if (ok) this.#lastSuccess = Date.now();
     this.#lastReloadOk = ok;
     this.#reasons = [...this.#reasons, { at: new Date().toISOString(), reason, ok }].slice(-50);
-  }
-
-  /** The conf that nginx takes: the wanted one, else without new profiles, else with the settings of before. */
-  async #tested(conf: Running, findings: Finding[]): Promise<Running | undefined> {
-    const now = this.#running;
-    const good = await this.#test(conf);
-    if (good === undefined) return conf;
-    findings.push({ code: "config-refused", about: { kind: "ConfigMap", namespace: "", name: "nginx.conf" }, at: "", text: good });
-    const known = now?.profiles ?? new Map([...conf.profiles].filter(([, p]) => p.directives.length === 0));
-    const passing = new Map(known);
-    for (const [id, profile] of conf.profiles) {
-      if (known.has(id)) continue;
-      if ((await this.#test(this.#render(conf.basis, new Map([...known, [id, profile]])))) === undefined) passing.set(id, profile);
-    }
-    const candidates = [this.#render(conf.basis, passing)];
-    if (now !== undefined) candidates.push(this.#render(now.basis, passing), now);
-    for (const candidate of candidates) if ((await this.#test(candidate)) === undefined) return candidate;
-    return undefined;
-  }
-
-  /** Undefined when nginx takes it, else its reason. */
-  async #test(conf: Running): Promise<string | undefined> {
-    const { hash, text } = conf.rendered;
-    if (hash === this.#running?.rendered.hash) return undefined;
-    const known = this.#refused.get(hash);
-    if (known !== undefined) return known;
-    writeFiles(this.#o.around.filesDir, conf.profiles.values());
-    const file = `${this.#o.confFile}.candidate`;
-    writeWhole(file, text);
-    const result = await this.#o.nginx.test(file);
-    if (result.ok) return undefined;
-    const reason = result.text.replaceAll(file, "nginx.conf");
-    if (this.#refused.size > 1000) this.#refused.clear();
-    this.#refused.set(hash, reason);
-    this.#o.logger.error("nginx refuses a configuration", { reason });
-    return reason;
   }
 
   /** Waits until a worker with that conf answers. */

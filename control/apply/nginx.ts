@@ -112,6 +112,11 @@ export class Nginx {
     return childrenOf(this.#master, nginxIn(this.#options.runtimeDir));
   }
 
+  /** Workers of an earlier conf that still finish what they have. */
+  leaving(): number[] {
+    return nginxIn(this.#options.runtimeDir).filter((p) => p !== this.#master && isLeaving(p));
+  }
+
   /** Tells the master to reload; returns the workers that have to go before all new connections meet the new conf. */
   reload(): readonly number[] {
     const old = this.workers();

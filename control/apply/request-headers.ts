@@ -28,6 +28,12 @@ export function coreRequestHeaders(view: ConfView): RequestHeader[] {
     ...(forwarded.addOriginalUri ? [{ name: "X-Original-URI", value: "$request_uri" }] : []),
     { name: "X-Original-Forwarded-For", value: headerVariable(forwarded.forwardedForHeader) },
     { name: "X-Original-Forwarded-Host", value: headerVariable(forwarded.forwardedHostHeader) },
+    ...(forwarded.chain === undefined
+      ? []
+      : [
+          { name: forwarded.chain.upstreamHeader, value: "$sluice_proxy_chain" },
+          { name: forwarded.chain.secretHeader, value: "" },
+        ]),
     { name: "Proxy", value: "" },
     // a client must not be able to claim a verified certificate
     { name: "ssl-client-verify", value: "$sluice_client_verify" },
@@ -68,6 +74,15 @@ export function forwardedMaps(view: ConfView): VariableMap[] {
       : [map("$sluice_nothing", "best_http_host", "$http_host")]),
     map("$upstream_vhost", "sluice_upstream_host", "$upstream_vhost", ["", trust ? "$best_http_host" : "$http_host"]),
     ...(forwarded.useProxyProtocol ? [map("$proxy_protocol_server_port", "sluice_proxy_scheme", "$scheme", ["443", "https"])] : []),
+    ...(forwarded.chain === undefined
+      ? []
+      : [
+          map(headerVariable(forwarded.forwardedForHeader), "sluice_header_chain", headerVariable(forwarded.forwardedForHeader), [
+            "",
+            "$proxy_protocol_addr",
+          ]),
+          map("$sluice_proxy_trusted", "sluice_proxy_chain", "$proxy_protocol_addr", ["1", "$sluice_header_chain"]),
+        ]),
     // port 443 in the PROXY line beats X-Forwarded-Proto
     ...(trust && forwarded.useProxyProtocol
       ? [

@@ -1,17 +1,9 @@
 /** ConfView → the names that nginx/*.mustache print. Decides what is written out; how it is quoted is directive.ts. */
-import type {
-  ConfView,
-  Directive,
-  Family,
-  InternalLocation,
-  Listen,
-  Profile,
-  RequestHeader,
-  Snippet,
-  VariableMap,
-} from "../plan/conf-view.ts";
-import { type Printed, printDirective, quoteLua } from "../plan/directive.ts";
+import type { ConfView, Directive, Family, InternalLocation, Profile, RequestHeader, Snippet, VariableMap } from "../plan/conf-view.ts";
+import { type Printed, printDirective, quoteLines, quoteLua } from "../plan/directive.ts";
 import { fastcgiParams } from "./fastcgi-params.ts";
+import { httpBlocks } from "./http-blocks.ts";
+import { listenLines } from "./listen-lines.ts";
 import { coreRequestHeaders, forwardedMaps, mergeHeaders } from "./request-headers.ts";
 import { hiddenHeaderLines, responseHeaderLines } from "./response-headers.ts";
 
@@ -31,6 +23,7 @@ export function templateView(view: ConfView, hash: string): object {
     locationSnippets: lines(snippetLines(view.snippets.location)),
     dictionaries: Object.entries(view.dictionaries).map(([name, bytes]) => ({ name: word(name), bytes })),
     configurationBodyLimit: view.configurationBodyLimit,
+    blocks: lines(httpBlocks(view)),
     maps: [...forwardedMaps(view), ...view.maps].map(mapView),
     realIp: realIpLines(view),
     log: logView(view),
@@ -39,7 +32,7 @@ export function templateView(view: ConfView, hash: string): object {
     responseHeaders: lines(responseHeaderLines(view)),
     hideHeaders: lines(hiddenHeaderLines(view)),
     clearServer: clearServerLines(view),
-    listens: view.listens.flatMap((listen) => listenLines(listen, view)).map((line) => ({ line })),
+    listens: view.listens.flatMap((listen) => listenLines(listen, view)).map((line) => ({ line: printed(line) })),
     http2: view.http2 && view.features.http2Directive ? {} : null,
     metrics: view.metrics,
     upstreams: upstreamViews(view, locations),
@@ -132,25 +125,27 @@ function realIpLines(view: ConfView): object {
   if (!forwarded.useForwardedHeaders && !forwarded.useProxyProtocol && !forwarded.enableRealIp) {
     return [];
   }
-  const byProxyLine = forwarded.useProxyProtocol && !forwarded.useForwardedHeaders;
+  const header = forwarded.chain?.secretHeader ?? (forwarded.useProxyProtocol ? "proxy_protocol" : forwarded.forwardedForHeader);
   const directives: Directive[] = [
-    { name: "real_ip_header", args: [byProxyLine ? "proxy_protocol" : forwarded.forwardedForHeader] },
+    { name: "real_ip_header", args: [header] },
     { name: "real_ip_recursive", args: ["on"] },
     ...forwarded.trusted.map((cidr) => ({ name: "set_real_ip_from", args: [cidr] })),
+    // realip looks twice: before this header is there, and again after the rewrite phase
+    ...(forwarded.chain === undefined
+      ? []
+      : [{ name: "more_set_input_headers", args: [`${forwarded.chain.secretHeader}: $sluice_proxy_chain`] }]),
   ];
   return lines(directives.map(printDirective));
 }
 
 function logView(view: ConfView): object {
   const { accessLog } = view;
-  const escaping = accessLog.escape === "default" ? [] : [`escape=${accessLog.escape}`];
-  const directives: Directive[] = [
-    { name: "log_format", args: ["sluice", ...escaping, accessLog.format] },
+  const escaping = accessLog.escape === "default" ? "" : ` escape=${accessLog.escape}`;
+  const target: Directive =
     accessLog.target === undefined
       ? { name: "access_log", args: ["off"] }
-      : { name: "access_log", args: [accessLog.target, "sluice", ...accessLog.params, "if=$loggable"] },
-  ];
-  return lines(directives.map(printDirective));
+      : { name: "access_log", args: [accessLog.target, "sluice", ...accessLog.params, "if=$loggable"] };
+  return lines([`log_format sluice${escaping} ${quoteLines(accessLog.format)};`, printDirective(target)]);
 }
 
 function requestHeaderLines(headers: readonly RequestHeader[], kind: "http" | "grpc"): readonly { readonly line: Printed }[] {
@@ -163,33 +158,6 @@ function clearServerLines(view: ConfView): { readonly byModule: boolean; readonl
     return { byModule: false, byLua: false };
   }
   return { byModule: view.features.headersMore, byLua: !view.features.headersMore };
-}
-
-function listenLines(listen: Listen, view: ConfView): Printed[] {
-  const v4 = listen.addresses.filter((a) => !a.startsWith("["));
-  const v6 = listen.addresses.filter((a) => a.startsWith("["));
-  const all = listen.addresses.length === 0;
-  const heads = [
-    ...(all ? [String(listen.port)] : v4.map((a) => `${a}:${listen.port}`)),
-    ...(listen.ipv6 ? (all ? ["[::]"] : v6).map((a) => `${a}:${listen.port}`) : []),
-  ];
-  const tail = [
-    "default_server",
-    ...(listen.ssl ? ["ssl"] : []),
-    // before 1.25.1 http2 on a plain listener would shut out HTTP/1
-    ...(listen.ssl && view.http2 && !view.features.http2Directive ? ["http2"] : []),
-    ...(listen.proxyProtocol ? ["proxy_protocol"] : []),
-    ...(listen.reuseport ? ["reuseport"] : []),
-    ...(listen.backlog === undefined ? [] : [`backlog=${listen.backlog}`]),
-  ];
-  return heads.map((head) => printed(["listen", quoteListen(head), ...tail].join(" ").concat(";")));
-}
-
-function quoteListen(head: string): string {
-  if (!/^[0-9A-Za-z.:[\]]+$/.test(head)) {
-    throw new Error(`not a listen address: ${JSON.stringify(head)}`);
-  }
-  return head;
 }
 
 interface Location {

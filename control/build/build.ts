@@ -1,6 +1,7 @@
 /** Objects → Model: the ordered list of steps. Pure but for memoised parsing; the same input gives the same output. */
 
 import type { Feature } from "../catalog/feature.ts";
+import { withNamedObjects } from "../catalog/named-objects.ts";
 import { catalogueOf, type ResolveOptions } from "../catalog/resolve.ts";
 import { type ResolvedSettings, resolveSettings } from "../catalog/settings.ts";
 import { usersNamed } from "../features/auth-basic.ts";
@@ -115,8 +116,9 @@ function readSettings(look: RecordingLook, options: BuildOptions, findings: Find
     resolved = resolveSettings(object.data, about);
     settingsMemo.set(object, resolved);
   }
-  findings.push(...resolved.findings);
-  return resolved;
+  const filled = withNamedObjects(resolved, about, look);
+  findings.push(...filled.findings);
+  return filled;
 }
 
 function ourIngresses(objects: ObjectsView, look: RecordingLook, options: BuildOptions, findings: Finding[]): Ingress[] {

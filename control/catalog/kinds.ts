@@ -130,12 +130,33 @@ export function listOf<T>(item: Kind<T>): Kind<readonly T[]> {
   };
 }
 
+/** As listOf, but only the bad items are left out. */
+export function sift<T>(item: Kind<T>): Kind<readonly T[]> {
+  return {
+    ...listOf(item),
+    parse(text) {
+      const parts = text.split(",").flatMap((p) => (p.trim() === "" ? [] : [item.parse(p.trim())]));
+      const value = parts.flatMap((p) => (p.ok ? [p.value] : []));
+      const reasons = parts.flatMap((p) => (p.ok ? [] : [p.reason]));
+      return reasons.length === 0 ? ok(value) : { ok: true, value, dropped: `${reasons.join("; ")}; left out` };
+    },
+    examples: item.examples[1] === undefined ? [item.examples[0]] : [`${item.examples[0]},${item.examples[1]}`],
+  };
+}
+
 /** Any text without control characters other than white space. */
 export const text: Kind<string> = {
   label: "text",
   parse: (t) => (/[\0-\x08\x0b\x0c\x0e-\x1f\x7f]/.test(t) ? no("it holds control characters") : ok(t)),
   examples: ["some text", "\u0000"],
   schema: { type: "string" },
+};
+
+/** One line for nginx.conf, trimmed. */
+export const line: Kind<string> = {
+  ...text,
+  label: "line of text",
+  parse: (t) => (/[\0-\x1f\x7f]/.test(t.trim()) ? no("it holds control characters or several lines") : ok(t.trim())),
 };
 
 /** nginx configuration or ModSecurity rules; gated before it is ever used. */
@@ -200,6 +221,14 @@ export interface RefText {
   readonly name: string;
 }
 
+/** Data of the object that a ConfigMap key names, by the object's own keys. */
+export interface NamedObject {
+  readonly namespace: string | undefined;
+  readonly name: string;
+  /** Undefined: there is no such object. */
+  readonly data: Readonly<Record<string, string>> | undefined;
+}
+
 export const ref: Kind<RefText> = {
   label: "[namespace/]name",
   parse(t) {
@@ -208,6 +237,15 @@ export const ref: Kind<RefText> = {
   },
   examples: ["default/web", "a/b/c"],
   schema: { type: "string" },
+};
+
+/** ref for a ConfigMap key whose row says what it reads; build/ fills in the data. */
+export const namedObject: Kind<NamedObject> = {
+  ...ref,
+  parse(t) {
+    const parsed = ref.parse(t);
+    return parsed.ok ? ok({ ...parsed.value, data: undefined }) : parsed;
+  },
 };
 
 /** A PCRE-like expression; what JavaScript cannot even balance is refused here, the rest is tried by the data plane. */

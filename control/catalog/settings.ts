@@ -21,6 +21,8 @@ export interface Setting<T> {
   readonly support: Support;
   readonly note?: string;
   readonly doc: string;
+  /** The value names an object of this kind whose data counts. */
+  readonly reads?: "Secret" | "ConfigMap";
 }
 
 export type SettingRows = Readonly<Record<string, Setting<never>>>;
@@ -35,6 +37,7 @@ export function setting<T, const D extends T | undefined>(r: {
   readonly support?: Support;
   readonly note?: string;
   readonly doc: string;
+  readonly reads?: "Secret" | "ConfigMap";
 }): Setting<T | D> {
   return { support: "full", applies: r.directive === undefined ? "at-once" : "reload", ...r } as Setting<T | D>;
 }
@@ -87,6 +90,9 @@ export function resolveSettings(data: Readonly<Record<string, string>>, about: O
   }
   return { values: values as Settings, given, findings };
 }
+
+/** Without a ConfigMap. */
+export const defaultSettings: Settings = resolveSettings({}, { kind: "ConfigMap", namespace: "", name: "" }).values;
 
 /** The directives that the settings stand for, in the order of the rows. */
 export function settingDirectives(values: Settings, context: Context): Directive[] {

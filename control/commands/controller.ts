@@ -66,6 +66,7 @@ export async function runController(options: Options): Promise<number> {
     confFile: layout.confFile,
     templateDir: join(shipped, "nginx"),
     around: surroundings({ options, layout, install, user, luaDir: join(shipped, "lua"), nameservers: resolvConf.nameservers }),
+    configMap: { kind: "ConfigMap", ...(namespacedName(options.configmap) ?? { namespace: "", name: "" }) },
     logger,
     mayReload: rateLimit(options.syncRateLimit),
   });

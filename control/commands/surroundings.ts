@@ -1,7 +1,9 @@
 /** Flags and machine → what nginx.conf needs besides the user's objects. */
 
-import { existsSync, readFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { isIPv6 } from "node:net";
+import { join } from "node:path";
 import type { Options } from "../options/flags.ts";
 import type { ConfSurroundings } from "../plan/conf.ts";
 import type { Layout } from "../run/layout.ts";
@@ -32,6 +34,10 @@ export function surroundings(of: {
     },
     filesDir: layout.filesDir,
     logDir: options.logDir,
+    optionalModules: install.optional,
+    geoip: () => geoFiles(options),
+    secret: createHash("sha256").update(readFileSync(layout.fakeKey)).digest("hex").slice(0, 20),
+    openFiles: hardOpenFiles(),
     ...(user === undefined ? {} : { user }),
     features: install.features,
     ports: { http: options.httpPort, https: options.httpsPort, status: options.statusPort, defaultServer: options.defaultServerPort },
@@ -41,6 +47,22 @@ export function surroundings(of: {
     verbosity: options.v,
     resolvers: of.nameservers.map((n) => (isIPv6(n) ? `[${n}]` : n)),
   };
+}
+
+function geoFiles(options: Options): ReturnType<ConfSurroundings["geoip"]> {
+  const editions = options.maxmindEditionIds.split(",").filter((e) => e !== "");
+  const files = editions.flatMap((edition) => {
+    const path = join(options.geoipDir, `${edition}.mmdb`);
+    const found = statSync(path, { throwIfNoEntry: false });
+    return found === undefined ? [] : [{ edition, path, stamp: `${found.size}-${Math.trunc(found.mtimeMs)}` }];
+  });
+  return { folder: options.geoipDir, editions, files };
+}
+
+/** Hard RLIMIT_NOFILE; what nginx's workers may raise theirs to. */
+function hardOpenFiles(): number {
+  const row = /^Max open files\s+\S+\s+(\S+)/m.exec(readFileSync("/proc/self/limits", "utf8"));
+  return row?.[1] === "unlimited" ? Number.POSITIVE_INFINITY : Number(row?.[1] ?? 1024);
 }
 
 function hasIpv6(): boolean {

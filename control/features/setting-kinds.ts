@@ -9,6 +9,48 @@ export const filePath = pattern("file path", /^[A-Za-z0-9._:/@,={}-]+$/, "/var/l
 export const mimeType = pattern("media type", /^[A-Za-z0-9.+-]+\/[A-Za-z0-9.+-]+$/, "text/html", "html");
 export const cipherList = pattern("OpenSSL cipher list", /^[A-Za-z0-9!:+\-_@=]*$/, "HIGH:!aNULL", "a b");
 
+export const syslogHost = pattern("host name or IP address", /^\[?[A-Za-z0-9.:_-]*\]?$/, "syslog.example.test", "a b");
+
+/** The key itself, in base64. Wrong keys are refused by nginx, too, but with the whole configuration. */
+export const ticketKey: Kind<string> = {
+  label: "base64 of 48 or 80 bytes",
+  parse(t) {
+    const compact = t.replaceAll(/\s+/g, "");
+    if (!/^[A-Za-z0-9+/]*={0,2}$/.test(compact)) return { ok: false, reason: "it is not base64" };
+    const { length } = Buffer.from(compact, "base64");
+    return length === 48 || length === 80 || length === 0
+      ? { ok: true, value: compact }
+      : { ok: false, reason: `it holds ${length} bytes, not 48 or 80` };
+  },
+  examples: [Buffer.alloc(48, 7).toString("base64"), "c2hvcnQ="],
+  schema: { type: "string" },
+};
+
+/** nginx's slab allocator needs some pages; more is a mistake of unit. */
+const dictionaryLimits = { least: 64 * 1024, most: 204_800 * 1024, count: 100 };
+
+/** "name: 20M, other: 512k": bytes by name; without a unit megabytes. Items that cannot be had are left out. */
+export const dictionaryList: Kind<Readonly<Record<string, number>>> = {
+  label: "list of name: size",
+  parse(t) {
+    const value: Record<string, number> = {};
+    const bad: string[] = [];
+    for (const item of t.split(",").flatMap((i) => (i.trim() === "" ? [] : [i.trim()]))) {
+      const m = /^([A-Za-z_]\w*)\s*:\s*(\d{1,9})\s*([km]?)$/i.exec(item);
+      const bytes = Number(m?.[2]) * (m?.[3]?.toLowerCase() === "k" ? 1024 : 1024 * 1024);
+      const { least, most, count } = dictionaryLimits;
+      if (m?.[1] === undefined || bytes < least || bytes > most || Object.keys(value).length >= count) bad.push(item);
+      else if (m[1] === "luaconfig" || m[1] === "tcp_udp_configuration_data") bad.push(`${item} (its size is fixed)`);
+      else value[m[1]] = bytes;
+    }
+    return bad.length === 0
+      ? { ok: true, value }
+      : { ok: true, value, dropped: `${bad.join(", ")}: not a dictionary of 64k to 204800k; left out` };
+  },
+  examples: ["configuration_data: 40M, certificate_data: 512k"],
+  schema: { type: "string" },
+};
+
 export const address: Kind<string> = {
   label: "IP address",
   parse: (t) =>

@@ -8,10 +8,13 @@ import {
   cidr,
   headerName,
   int,
+  line,
   listOf,
+  namedObject,
   oneOf,
   pattern,
   ref,
+  sift,
   size,
   snippet,
   text,
@@ -25,6 +28,7 @@ import { pairArgs, type Replacement, settingPair, settingWord } from "./replacem
 import {
   address,
   cipherList,
+  dictionaryList,
   errorCodes,
   filePath,
   goodCidrs,
@@ -32,6 +36,8 @@ import {
   nextUpstream,
   redirectCode,
   riskLevel,
+  syslogHost,
+  ticketKey,
   tlsProtocols,
 } from "./setting-kinds.ts";
 
@@ -47,7 +53,7 @@ function onOff(value: boolean): readonly string[] {
 }
 
 export const settings = {
-  "access-log-params": setting({ kind: text, default: "", applies: "reload", doc: "Extra parameters on access_log (e.g. buffer=16k)." }),
+  "access-log-params": setting({ kind: line, default: "", applies: "reload", doc: "Extra parameters on access_log (e.g. buffer=16k)." }),
   "access-log-path": setting({
     kind: filePath,
     default: "/var/log/nginx/access.log",
@@ -76,8 +82,6 @@ export const settings = {
   "annotation-value-word-blocklist": setting({
     kind: listOf(text),
     default: [] as readonly string[],
-    support: "none",
-    note: "Not built yet.",
     doc: "If a value of an annotation under the configured prefix contains any word, Ingress is rejected (webhook) / skipped (run time). Webhook trims each word, run time does not. Off when empty (older releases had a default list).",
   }),
   "annotations-risk-level": setting({
@@ -93,19 +97,19 @@ export const settings = {
     doc: "Decoded but nothing reads it.",
   }),
   "bind-address": setting({
-    kind: listOf(address),
+    kind: sift(address),
     default: [] as readonly string[],
     applies: "reload",
     doc: "Addresses to listen on; split into v4 and v6; invalid dropped with a warning.",
   }),
   "bind-address-ipv4": setting({
-    kind: listOf(address),
+    kind: sift(address),
     default: [] as readonly string[],
     applies: "reload",
     doc: "Internal field that is also decodable directly (undocumented).",
   }),
   "bind-address-ipv6": setting({
-    kind: listOf(address),
+    kind: sift(address),
     default: [] as readonly string[],
     applies: "reload",
     doc: "As above, items written in brackets.",
@@ -129,24 +133,18 @@ export const settings = {
     kind: int(0, 11),
     default: 4,
     applies: "reload",
-    support: "none",
-    note: "Not built yet.",
     doc: "nginx brotli_comp_level.",
   }),
   "brotli-min-length": setting({
     kind: int(0),
     default: 20,
     applies: "reload",
-    support: "none",
-    note: "Not built yet.",
     doc: "nginx brotli_min_length.",
   }),
   "brotli-types": setting({
-    kind: text,
+    kind: line,
     default: `application/xml+rss ${gzipTypes}`,
     applies: "reload",
-    support: "none",
-    note: "Not built yet.",
     doc: "nginx brotli_types.",
   }),
   "client-body-buffer-size": setting({
@@ -186,9 +184,9 @@ export const settings = {
     doc: "Codes 300..599 kept, others warned about. Http-level error_page to the default backend and proxy_intercept_errors on. Replaced by the annotation per location.",
   }),
   "debug-connections": setting({
-    kind: listOf(cidr),
+    kind: sift(cidr),
     default: [] as readonly string[],
-    directive: { context: "events", name: "debug_connection", args: (v) => (v.length > 0 ? v.slice(0, 1) : undefined) },
+    applies: "reload",
     doc: "Invalid items dropped with a warning.",
   }),
   "default-type": setting({
@@ -205,7 +203,12 @@ export const settings = {
   "disable-access-log": setting({ kind: bool, default: false, applies: "reload", doc: "Access log off for http and stream." }),
   "disable-http-access-log": setting({ kind: bool, default: false, applies: "reload", doc: "Http only (key absent from docs)." }),
   "disable-ipv6": setting({ kind: bool, default: false, applies: "reload", doc: "No [::] listeners." }),
-  "disable-ipv6-dns": setting({ kind: bool, default: false, applies: "reload", doc: "Leave v6 nameservers out and add ipv6=off." }),
+  "disable-ipv6-dns": setting({
+    kind: bool,
+    default: undefined,
+    applies: "reload",
+    doc: "Leave v6 name servers out and ask for no v6 addresses; on by default where the machine has no IPv6.",
+  }),
   "disable-proxy-intercept-errors": setting({
     kind: bool,
     default: false,
@@ -242,8 +245,6 @@ export const settings = {
     kind: bool,
     default: false,
     applies: "reload",
-    support: "none",
-    note: "Not built yet.",
     doc: "Loads filter and static modules.",
   }),
   "enable-modsecurity": setting({
@@ -286,16 +287,12 @@ export const settings = {
   "enable-serial-reloads": setting({
     kind: bool,
     default: false,
-    support: "none",
-    note: "Not built yet.",
     doc: "Do not start a reload while the count of worker processes has not come back to worker-processes; the sync task fails and is re-queued. Bad value: false.",
   }),
   "enable-syslog": setting({
     kind: bool,
     default: false,
     applies: "reload",
-    support: "none",
-    note: "Not built yet.",
     doc: "Send http access and error logs to syslog-host:syslog-port (UDP); the stream block keeps its files.",
   }),
   "enable-underscores-in-headers": setting({
@@ -327,8 +324,6 @@ export const settings = {
     kind: headerName,
     default: "X-Forwarded-For-Proxy-Protocol",
     applies: "reload",
-    support: "none",
-    note: "Not built yet.",
     doc: "Name of the internal header used when both PROXY protocol and forwarded headers are on.",
   }),
   "forwarded-host-header": setting({
@@ -347,8 +342,6 @@ export const settings = {
     kind: int(),
     default: 0,
     applies: "reload",
-    support: "none",
-    note: "Not built yet.",
     doc: "> 0 adds auto_reload.",
   }),
   "global-allowed-response-headers": setting({
@@ -424,10 +417,10 @@ export const settings = {
     directive: { context: "http", name: "grpc_buffer_size", args: (v) => (v > 0 ? [`${v}k`] : undefined) },
     doc: "nginx grpc_buffer_size.",
   }),
-  "gzip-disable": setting({ kind: text, default: "", applies: "reload", doc: "nginx gzip_disable." }),
+  "gzip-disable": setting({ kind: line, default: "", applies: "reload", doc: "nginx gzip_disable." }),
   "gzip-level": setting({ kind: int(1, 9), default: 1, applies: "reload", doc: "nginx gzip_comp_level." }),
   "gzip-min-length": setting({ kind: int(0), default: 256, applies: "reload", doc: "nginx gzip_min_length." }),
-  "gzip-types": setting({ kind: text, default: gzipTypes, applies: "reload", doc: "nginx gzip_types." }),
+  "gzip-types": setting({ kind: line, default: gzipTypes, applies: "reload", doc: "nginx gzip_types." }),
   "hide-headers": setting({
     kind: listOf(headerName),
     default: [] as readonly string[],
@@ -467,13 +460,24 @@ export const settings = {
     kind: size,
     default: undefined,
     applies: "reload",
+    support: "none",
+    note: "nginx has no such limit since 1.19.7; use large-client-header-buffers.",
     doc: "Deprecated; written only when both size keys are set; obsolete in nginx.",
   }),
-  "http2-max-header-size": setting({ kind: size, default: undefined, applies: "reload", doc: "Deprecated, see above." }),
+  "http2-max-header-size": setting({
+    kind: size,
+    default: undefined,
+    applies: "reload",
+    support: "none",
+    note: "nginx has no such limit since 1.19.7; use large-client-header-buffers.",
+    doc: "Deprecated, see above.",
+  }),
   "http2-max-requests": setting({
     kind: int(),
     default: 0,
     applies: "reload",
+    support: "none",
+    note: "nginx has no such limit since 1.19.7; use keep-alive-requests.",
     doc: "Deprecated; written when > 0; obsolete in nginx (use keep-alive-requests).",
   }),
   "ignore-invalid-headers": setting({
@@ -648,8 +652,8 @@ export const settings = {
     doc: "Text of log_format upstreaminfo (single-quoted). Extra variables: $namespace $ingress_name $service_name $service_port $location_path.",
   }),
   "lua-shared-dicts": setting({
-    kind: text,
-    default: "",
+    kind: dictionaryList,
+    default: {} as Readonly<Record<string, number>>,
     applies: "reload",
     doc: "Overrides/adds dictionaries. Without unit = MB. Max 204800k each, max 100 entries; bad items logged and skipped. luaconfig 5m and stream tcp_udp_configuration_data 5M are fixed. Body limit of /configuration = max(configuration_data, certificate_data)+1M.",
   }),
@@ -670,7 +674,7 @@ export const settings = {
   "max-worker-connections": setting({
     kind: int(0),
     default: 16384,
-    directive: { context: "events", name: "worker_connections", args: (v) => [String(v === 0 ? 16384 : v)] },
+    applies: "reload",
     doc: "0 means 3/4 of the worker open-files limit.",
   }),
   "max-worker-open-files": setting({
@@ -688,12 +692,12 @@ export const settings = {
     doc: "Replaces the base rules file at http level.",
   }),
   "nginx-status-ipv4-whitelist": setting({
-    kind: listOf(cidr),
+    kind: sift(cidr),
     default: ["127.0.0.1/32"] as readonly string[],
     doc: "Who may read /nginx_status on the catch-all server.",
   }),
   "nginx-status-ipv6-whitelist": setting({
-    kind: listOf(cidr),
+    kind: sift(cidr),
     default: ["::1/128"] as readonly string[],
     doc: "Same for IPv6 (written only if IPv6 is enabled).",
   }),
@@ -888,7 +892,7 @@ export const settings = {
   }),
   "proxy-read-timeout": setting({ kind: int(1), default: 60, doc: "nginx proxy_read_timeout." }),
   "proxy-real-ip-cidr": setting({
-    kind: listOf(cidr),
+    kind: sift(cidr),
     default: ["0.0.0.0/0"] as readonly string[],
     applies: "reload",
     doc: "Trusted proxies for real_ip; real_ip_recursive on. Default does not include IPv6.",
@@ -1006,7 +1010,7 @@ export const settings = {
   }),
   "service-upstream": setting({ kind: bool, default: false, doc: "Default of the annotation." }),
   "skip-access-log-urls": setting({
-    kind: listOf(text),
+    kind: listOf(line),
     default: [] as readonly string[],
     applies: "reload",
     doc: "Request URIs (map keys over $request_uri, so with query; ~regex possible) not logged.",
@@ -1025,11 +1029,10 @@ export const settings = {
     doc: "Non-empty also sets ssl_prefer_server_ciphers on.",
   }),
   "ssl-dh-param": setting({
-    kind: ref,
+    kind: namedObject,
+    reads: "Secret",
     default: undefined,
     applies: "reload",
-    support: "none",
-    note: "Not built yet.",
     doc: "Ignored with a warning when missing.",
   }),
   "ssl-early-data": setting({
@@ -1054,19 +1057,14 @@ export const settings = {
   "ssl-reject-handshake": setting({
     kind: bool,
     default: false,
-    applies: "reload",
-    support: "none",
-    note: "Not built yet.",
     doc: "Reject TLS for names without a server (catch-all server only).",
   }),
   "ssl-session-cache": setting({ kind: bool, default: true, applies: "reload", doc: "Shared cache SSL." }),
   "ssl-session-cache-size": setting({ kind: size, default: "10m", applies: "reload", doc: "nginx ssl_session_cache." }),
   "ssl-session-ticket-key": setting({
-    kind: text,
+    kind: ticketKey,
     default: "",
     applies: "reload",
-    support: "none",
-    note: "Not built yet.",
     doc: "Decoded to a key file; wrong length only warned about; undecodable ignored.",
   }),
   "ssl-session-tickets": setting({
@@ -1099,13 +1097,11 @@ export const settings = {
     note: "Not built yet.",
     doc: "Webhook only: paths of type Exact, Prefix or unset must match ^/[A-Za-z0-9._-/]*$ (any case); others need ImplementationSpecific. Docs omit the dot.",
   }),
-  "syslog-host": setting({ kind: text, default: "", applies: "reload", support: "none", note: "Not built yet.", doc: "Syslog host." }),
+  "syslog-host": setting({ kind: syslogHost, default: "", applies: "reload", doc: "Syslog host." }),
   "syslog-port": setting({
     kind: int(1, 65535),
     default: 514,
     applies: "reload",
-    support: "none",
-    note: "Not built yet.",
     doc: "Syslog port.",
   }),
   "upstream-hash-by": setting({
@@ -1155,8 +1151,6 @@ export const settings = {
     kind: bool,
     default: false,
     applies: "reload",
-    support: "none",
-    note: "Not built yet.",
     doc: "Loads the module and the databases of --maxmind-edition-ids from /etc/ingress-controller/geoip; turned off with a warning when databases are missing.",
   }),
   "use-gzip": setting({

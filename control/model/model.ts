@@ -10,6 +10,8 @@ import type { ObjectRef } from "./ids.ts";
 export interface FileText {
   readonly file: string;
   readonly content: Private;
+  /** Of the content; absent: the text itself. */
+  readonly encoding?: "base64";
 }
 
 /**

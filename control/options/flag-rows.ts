@@ -171,9 +171,15 @@ export const flagRows = {
   "max-buckets": { type: "int", value: 100, works: false, range: [0, 4_294_967_295], doc: "Most buckets of a native histogram." },
   "maxmind-mirror": { type: "string", value: "", works: false, doc: "URL to fetch GeoIP databases from." },
   "maxmind-license-key": { type: "string", value: "", works: false, doc: "Licence key for GeoIP databases." },
-  "maxmind-edition-ids": { type: "string", value: "GeoLite2-City,GeoLite2-ASN", works: false, doc: "GeoIP databases to fetch." },
+  "maxmind-edition-ids": { type: "string", value: "GeoLite2-City,GeoLite2-ASN", works: true, doc: "GeoIP databases to use." },
   "maxmind-retries-count": { type: "int", value: 1, works: false, doc: "Tries to fetch a GeoIP database." },
   "maxmind-retries-timeout": { type: "duration", value: 0, works: false, doc: "Wait between such tries." },
+  "geoip-dir": {
+    type: "string",
+    value: "/etc/ingress-controller/geoip",
+    works: true,
+    doc: "Folder of the GeoIP databases, EDITION.mmdb each.",
+  },
   "runtime-dir": {
     type: "string",
     value: "/tmp/sluice",

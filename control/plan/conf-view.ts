@@ -121,8 +121,24 @@ export interface Forwarded {
   readonly forwardedHostHeader: string;
   /** set_real_ip_from. */
   readonly trusted: readonly string[];
+  /**
+   * PROXY protocol and forwarded headers together: the client's address is looked for in the forwarded-for header only
+   * where the PROXY line's address is trusted. realip reads it from a header, whose name no client may guess.
+   */
+  readonly chain?: { readonly secretHeader: string; readonly upstreamHeader: string };
   readonly generateRequestId: boolean;
   readonly addOriginalUri: boolean;
+}
+
+/** A database and the variables that it fills, looked up by the client's address. */
+export interface GeoDatabase {
+  readonly path: string;
+  /** Tells one version of the file from another; a new one means a new conf. */
+  readonly stamp: string;
+  /** Look for a newer file this often; 0 never. */
+  readonly reloadMinutes: number;
+  /** Name without "$" → where the value lies in a record, e.g. ["country", "iso_code"]. */
+  readonly variables: Readonly<Record<string, readonly string[]>>;
 }
 
 export interface Upstreams {
@@ -176,6 +192,7 @@ export interface ConfView {
   /** Directives of the one server block (e.g. ssl_reject_handshake). */
   readonly server: readonly Directive[];
   readonly maps: readonly VariableMap[];
+  readonly geo: readonly GeoDatabase[];
   readonly accessLog: AccessLog;
   readonly forwarded: Forwarded;
   readonly upstreams: Upstreams;

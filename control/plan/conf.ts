@@ -1,21 +1,31 @@
 /** Settings, flags and profiles → the view that nginx.conf is rendered from. */
 
-import { cpus } from "node:os";
-import { dictionaries } from "../../lua-src/wire.ts";
+import { availableParallelism } from "node:os";
 import { type Settings, settingDirectives } from "../catalog/settings.ts";
 import { errorPageDirectives } from "../features/custom-errors.ts";
-import { pairArgs, redirectPair } from "../features/replacement.ts";
-import { conditionArgs } from "../features/retries.ts";
 import type { ConfBasis } from "../model/conf-basis.ts";
-import type { Argument, ConfPaths, ConfView, Directive, Listen, NginxFeatures, Profile } from "./conf-view.ts";
-
+import { fileDirectives } from "./conf-files.ts";
+import { httpDirectives } from "./conf-http.ts";
+import { accessLog, httpErrorLog, logPath } from "./conf-logs.ts";
+import { can, optionalModules } from "./conf-modules.ts";
+import { configurationBodyLimit, dictionarySizes, workerLimits } from "./conf-sizes.ts";
+import type { Argument, ConfPaths, ConfView, Directive, Forwarded, Listen, NginxFeatures, Profile } from "./conf-view.ts";
+import { type GeoFile, geoDatabases } from "./geoip.ts";
 import { internalLocations } from "./internal.ts";
 
 /** What does not come from the user's objects. */
 export interface ConfSurroundings {
   readonly paths: Omit<ConfPaths, "errorLog">;
-  /** Folder of the files that profiles read. */
+  /** See run/nginx-install.ts. */
+  readonly optionalModules: Readonly<Record<string, string>>;
+  /** Mode 0700; files that nginx.conf names. */
   readonly filesDir: string;
+  /** The databases that the flags ask for and those of them that are there. */
+  readonly geoip: () => { readonly folder: string; readonly editions: readonly string[]; readonly files: readonly GeoFile[] };
+  /** Text that only this controller and its nginx know, the same after a restart. */
+  readonly secret: string;
+  /** Hard limit of open files. */
+  readonly openFiles: number;
   /** Folder that stands for /var/log/nginx. */
   readonly logDir: string;
   readonly user?: string;
@@ -31,12 +41,18 @@ export interface ConfSurroundings {
 
 export function confView(basis: ConfBasis, profiles: readonly Profile[], around: ConfSurroundings): ConfView {
   const { settings } = basis;
-  const sizes = dictionarySizes(settings["lua-shared-dicts"]);
+  const sizes = dictionarySizes(settings);
+  const limits = workerLimits(settings, around.openFiles);
+  const errorLogLevel = around.verbosity >= 5 ? "debug" : settings["error-log-level"];
   return {
-    paths: { ...around.paths, errorLog: logPath(settings["error-log-path"], around.logDir) },
+    paths: {
+      ...around.paths,
+      modules: [...around.paths.modules, ...optionalModules(settings, around)],
+      errorLog: logPath(settings["error-log-path"], around.logDir),
+    },
     ...(around.user === undefined ? {} : { user: around.user }),
-    workerProcesses: settings["worker-processes"] === "auto" ? cpus().length : Number(settings["worker-processes"]),
-    errorLogLevel: around.verbosity >= 5 ? "debug" : settings["error-log-level"],
+    workerProcesses: settings["worker-processes"] === "auto" ? availableParallelism() : Number(settings["worker-processes"]),
+    errorLogLevel,
     features: around.features,
     listens: listens(settings, around),
     http2: settings["use-http2"],
@@ -45,30 +61,30 @@ export function confView(basis: ConfBasis, profiles: readonly Profile[], around:
     defaultServerPort: around.ports.defaultServer,
     healthPath: around.healthPath,
     dictionaries: sizes,
-    configurationBodyLimit: Math.max(sizes.configuration_data ?? 0, sizes.certificate_data ?? 0) + 1024 * 1024,
+    configurationBodyLimit: configurationBodyLimit(sizes),
     main: [
       { name: "daemon", args: ["off"] },
       // By their working directory our processes are told from any other nginx.
       { name: "working_directory", args: [around.paths.runtimeDir] },
       ...settingDirectives(settings, "main"),
-      ...openFiles(settings),
+      limits.main,
     ],
-    events: settingDirectives(settings, "events"),
-    http: [...settingDirectives(settings, "http"), ...httpDirectives(settings, around)],
+    events: [
+      limits.events,
+      ...settingDirectives(settings, "events"),
+      ...settings["debug-connections"].map((network) => ({ name: "debug_connection", args: [network] })),
+    ],
+    http: [
+      ...settingDirectives(settings, "http"),
+      ...httpDirectives(settings, around),
+      ...fileDirectives(settings).map((d) => placed(d, around.filesDir)),
+      ...httpErrorLog(settings, errorLogLevel),
+    ],
     server: [...errorPages(settings), ...bandwidth(settings)],
     maps: [],
+    geo: can("use-geoip2", settings, around) ? geoDatabases(around.geoip().files, settings["geoip2-autoreload-in-minutes"]) : [],
     accessLog: accessLog(settings, around.logDir),
-    forwarded: {
-      useForwardedHeaders: settings["use-forwarded-headers"],
-      useProxyProtocol: settings["use-proxy-protocol"],
-      enableRealIp: settings["enable-real-ip"],
-      computeFullForwardedFor: settings["compute-full-forwarded-for"],
-      forwardedForHeader: settings["forwarded-for-header"],
-      forwardedHostHeader: settings["forwarded-host-header"],
-      trusted: settings["proxy-real-ip-cidr"],
-      generateRequestId: settings["generate-request-id"],
-      addOriginalUri: settings["proxy-add-original-uri-header"],
-    },
+    forwarded: forwarded(settings, around.secret),
     upstreams: {
       keepalive: settings["upstream-keepalive-connections"],
       keepaliveRequests: settings["upstream-keepalive-requests"],
@@ -95,9 +111,30 @@ export function confView(basis: ConfBasis, profiles: readonly Profile[], around:
   };
 }
 
+function placed(directive: Directive, filesDir: string): Directive {
+  const args = directive.args.map((a): Argument => (typeof a === "object" && "file" in a ? { literal: `${filesDir}/${a.file}` } : a));
+  return { name: directive.name, args };
+}
+
 function withPaths(profile: Profile, filesDir: string): Profile {
-  const placed = (a: Argument): Argument => (typeof a === "object" && "file" in a ? { literal: `${filesDir}/${a.file}` } : a);
-  return { ...profile, directives: profile.directives.map((d) => ({ name: d.name, args: d.args.map(placed) })) };
+  return { ...profile, directives: profile.directives.map((d) => placed(d, filesDir)) };
+}
+
+function forwarded(settings: Settings, secret: string): Forwarded {
+  return {
+    useForwardedHeaders: settings["use-forwarded-headers"],
+    useProxyProtocol: settings["use-proxy-protocol"],
+    enableRealIp: settings["enable-real-ip"],
+    computeFullForwardedFor: settings["compute-full-forwarded-for"],
+    forwardedForHeader: settings["forwarded-for-header"],
+    forwardedHostHeader: settings["forwarded-host-header"],
+    trusted: settings["proxy-real-ip-cidr"],
+    generateRequestId: settings["generate-request-id"],
+    addOriginalUri: settings["proxy-add-original-uri-header"],
+    ...(settings["use-proxy-protocol"] && settings["use-forwarded-headers"]
+      ? { chain: { secretHeader: `X-Sluice-Chain-${secret}`, upstreamHeader: settings["forwarded-for-proxy-protocol-header"] } }
+      : {}),
+  };
 }
 
 function errorPages(settings: Settings): Directive[] {
@@ -132,77 +169,4 @@ function listens(settings: Settings, around: ConfSurroundings): Listen[] {
 
 function useIpv6(settings: Settings, around: ConfSurroundings): boolean {
   return around.ipv6 && !settings["disable-ipv6"];
-}
-
-function openFiles(settings: Settings): Directive[] {
-  const files = settings["max-worker-open-files"];
-  return files > 0 ? [{ name: "worker_rlimit_nofile", args: [files] }] : [];
-}
-
-/** Defaults of the retired controller that differ from nginx's own, and keys that make several directives. */
-function httpDirectives(settings: Settings, around: ConfSurroundings): Directive[] {
-  const conditions = conditionArgs(settings["proxy-next-upstream"], settings["retry-non-idempotent"]);
-  const out: Directive[] = [
-    { name: "proxy_buffers", args: [Math.max(2, settings["proxy-buffers-number"]), settings["proxy-buffer-size"]] },
-    { name: "proxy_next_upstream", args: conditions },
-    { name: "grpc_next_upstream", args: conditions },
-    { name: "fastcgi_next_upstream", args: conditions.filter((c) => c !== "http_502" && c !== "http_504") },
-    { name: "ssl_session_cache", args: [settings["ssl-session-cache"] ? `shared:SSL:${settings["ssl-session-cache-size"]}` : "off"] },
-    { name: "port_in_redirect", args: ["off"] },
-    { name: "proxy_redirect", args: pairArgs(redirectPair(settings["proxy-redirect-from"], settings["proxy-redirect-to"])) },
-  ];
-  if (settings["ssl-session-cache"]) out.push({ name: "ssl_session_timeout", args: [settings["ssl-session-timeout"]] });
-  if (settings["ssl-ciphers"] !== "") out.push({ name: "ssl_prefer_server_ciphers", args: ["on"] });
-  if (settings["use-gzip"]) out.push(...gzip(settings));
-  if (settings["allow-backend-server-header"]) {
-    for (const family of ["proxy", "grpc", "fastcgi"]) out.push({ name: `${family}_pass_header`, args: ["Server"] });
-  }
-  for (const header of settings["hide-headers"]) out.push({ name: "proxy_hide_header", args: [header] });
-  if (around.resolvers.length > 0) {
-    const noIpv6 = settings["disable-ipv6-dns"] ? ["ipv6=off"] : [];
-    out.push({ name: "resolver", args: [...around.resolvers, "valid=30s", ...noIpv6] });
-  }
-  return out;
-}
-
-function gzip(settings: Settings): Directive[] {
-  const out: Directive[] = [
-    { name: "gzip", args: ["on"] },
-    { name: "gzip_comp_level", args: [settings["gzip-level"]] },
-    { name: "gzip_http_version", args: ["1.1"] },
-    { name: "gzip_min_length", args: [settings["gzip-min-length"]] },
-    { name: "gzip_types", args: settings["gzip-types"].split(/\s+/).filter((t) => t !== "" && t !== "text/html") },
-    { name: "gzip_proxied", args: ["any"] },
-    { name: "gzip_vary", args: ["on"] },
-  ];
-  if (settings["gzip-disable"] !== "") out.push({ name: "gzip_disable", args: [{ literal: settings["gzip-disable"] }] });
-  return out;
-}
-
-function logPath(path: string, logDir: string): string {
-  return path.startsWith("/var/log/nginx/") ? `${logDir}/${path.slice("/var/log/nginx/".length)}` : path;
-}
-
-function accessLog(settings: Settings, logDir: string): ConfView["accessLog"] {
-  const off = settings["disable-access-log"] || settings["disable-http-access-log"];
-  const path = settings["http-access-log-path"] ?? settings["access-log-path"];
-  return {
-    ...(off ? {} : { target: logPath(path, logDir) }),
-    format: settings["log-format-upstream"],
-    escape: settings["log-format-escape-none"] ? "none" : settings["log-format-escape-json"] ? "json" : "default",
-    params: settings["access-log-params"].split(/\s+/).filter((p) => p !== ""),
-    skipUrls: settings["skip-access-log-urls"].map((u) => u.trim()).filter((u) => u !== ""),
-  };
-}
-
-/** "name: size, name: size": without a unit megabytes; what does not parse is left at its default. */
-function dictionarySizes(text: string): Record<string, number> {
-  const sizes: Record<string, number> = { ...dictionaries };
-  for (const item of text.split(",")) {
-    const m = /^\s*([a-z_]+)\s*:\s*(\d{1,6})\s*([km]?)\s*$/i.exec(item);
-    if (m === null || !Object.hasOwn(dictionaries, m[1] ?? "")) continue;
-    const bytes = Number(m[2]) * (m[3]?.toLowerCase() === "k" ? 1024 : 1024 * 1024);
-    if (bytes >= 64 * 1024 && bytes <= 204_800 * 1024) sizes[m[1] ?? ""] = bytes;
-  }
-  return sizes;
 }

@@ -28,6 +28,14 @@ export function quoteArgument(argument: Argument): string {
   return `"${literal ? escaped.replaceAll("$", () => dollar) : escaped}"`;
 }
 
+const breaks: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
+
+/** As quoteArgument, for text that may have several lines: nginx reads \n, \r and \t inside quotes as those characters. */
+export function quoteLines(text: string): string {
+  const words = text.split(/([\n\r\t])/).map((part) => breaks[part] ?? quoteArgument(`${part} `).slice(1, -2));
+  return `"${words.join("")}"`;
+}
+
 /** `name arg arg;` — throws when the name is no plain directive name. */
 export function printDirective(directive: Directive): string {
   if (!/^[a-z][a-z0-9_]*$/.test(directive.name)) {

@@ -112,6 +112,7 @@ export function generalOf(basis: ConfBasis, options: GeneralOptions, patterns: r
     statusAllow: [...settings["nginx-status-ipv4-whitelist"], ...settings["nginx-status-ipv6-whitelist"]].filter(
       (c) => isIP(c.split("/")[0] ?? "") !== 0,
     ),
+    ...(settings["ssl-reject-handshake"] ? { rejectHandshake: true as const } : {}),
     hostPatterns: patterns.map(({ pattern, host }) => ({ pattern, host })),
     ...accessOf(settings),
   };

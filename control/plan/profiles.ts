@@ -52,11 +52,11 @@ function namesVaryingHost(directive: Directive): boolean {
   return directive.name.endsWith("_ssl_name") && directive.args.some((a) => typeof a === "string" && a.includes("$"));
 }
 
-/** Files that the profiles read, by name. */
-export function filesOf(profiles: Iterable<Profile>): Map<string, FileText> {
+/** Files that the directives read, by name. */
+export function filesOf(directives: Iterable<Directive>): Map<string, FileText> {
   const out = new Map<string, FileText>();
-  for (const profile of profiles) {
-    for (const argument of profile.directives.flatMap((d) => d.args)) {
+  for (const directive of directives) {
+    for (const argument of directive.args) {
       if (typeof argument === "object" && "file" in argument) out.set(argument.file, argument);
     }
   }

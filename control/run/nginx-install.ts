@@ -2,7 +2,7 @@
 
 import { spawnSync } from "node:child_process";
 import { accessSync, constants, existsSync } from "node:fs";
-import { delimiter, dirname, join } from "node:path";
+import { basename, delimiter, dirname, join } from "node:path";
 import type { NginxFeatures } from "../plan/conf-view.ts";
 
 export interface NginxInstall {
@@ -10,10 +10,12 @@ export interface NginxInstall {
   /** "1.22.1" */
   readonly version: string;
   readonly openresty: boolean;
-  /** Full paths in load order. */
+  /** Always loaded; full paths in load order. */
   readonly modules: readonly string[];
   /** Lua libraries of an nginx that lies in a folder of its own: those of the machine fit another nginx. */
   readonly luaLibraries: string | undefined;
+  /** Loaded where a setting asks for them: full path by file name without ".so", in load order. */
+  readonly optional: Readonly<Record<string, string>>;
   readonly features: NginxFeatures;
 }
 
@@ -68,7 +70,7 @@ export function findNginx(
   const openresty = /nginx version: openresty\//.test(text) || text.includes("lua-nginx-module") || text.includes("ngx_lua-");
   const folders = moduleFolders.length > 0 ? moduleFolders : defaultFolders(text);
   const found = wanted.flatMap((name) => folders.map((f) => join(f, name)).find((f) => existsSync(f)) ?? []);
-  const modules = found.filter((f) => !onDemand.has(f.slice(f.lastIndexOf("/") + 1)));
+  const modules = found.filter((f) => !onDemand.has(basename(f)));
   if (!openresty && !modules.some((m) => m.endsWith("ngx_http_lua_module.so"))) {
     throw new NoNginx(`${path} has no Lua module in ${folders.join(", ")}: install libnginx-mod-http-lua and lua-resty-core`);
   }
@@ -78,6 +80,7 @@ export function findNginx(
     openresty,
     modules,
     luaLibraries: librariesBeside(modules),
+    optional: Object.fromEntries(found.filter((f) => onDemand.has(basename(f))).map((f) => [basename(f, ".so"), f])),
     features: {
       http2Directive: atLeast(version, "1.25.1"),
       headersMore: openresty || modules.some((m) => m.endsWith("ngx_http_headers_more_filter_module.so")),

@@ -84,6 +84,7 @@ export function sampleConfView(options: SampleOptions, over: Partial<ConfView> =
     http: httpDefaults,
     server: [],
     maps: [],
+    geo: [],
     accessLog: {
       target: join(runtimeDir, "access.log"),
       format:

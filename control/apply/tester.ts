@@ -1,0 +1,127 @@
+/** Which conf nginx takes: the wanted one, or the nearest to it where a setting or a profile is refused. */
+
+import { defaultSettings, type Settings } from "../catalog/settings.ts";
+import type { ConfBasis } from "../model/conf-basis.ts";
+import type { Finding } from "../model/finding.ts";
+import type { ObjectRef } from "../model/ids.ts";
+import type { FileText } from "../model/model.ts";
+import type { Profile, RenderedConf } from "../plan/conf-view.ts";
+import type { Logger } from "../run/logger.ts";
+import { writeFiles, writeWhole } from "./files.ts";
+import { isolate } from "./isolate.ts";
+import type { TestResult } from "./nginx.ts";
+
+/** A conf and what it was made of. */
+export interface Running {
+  readonly basis: ConfBasis;
+  readonly profiles: ReadonlyMap<string, Profile>;
+  readonly rendered: RenderedConf;
+  /** That the conf names. */
+  readonly files: ReadonlyMap<string, FileText>;
+}
+
+export interface TesterOptions {
+  readonly nginx: { readonly test: (file: string) => Promise<TestResult> };
+  readonly confFile: string;
+  readonly around: { readonly filesDir: string };
+  /** Where the settings come from, for findings. */
+  readonly configMap: ObjectRef;
+  readonly logger: Logger;
+  readonly render: (basis: ConfBasis, profiles: ReadonlyMap<string, Profile>) => Running;
+}
+
+interface Corrected {
+  readonly settings: Settings;
+  readonly findings: readonly Finding[];
+}
+
+const noHeaders = { requestHeaders: [], responseHeaders: [] };
+
+/** Profiles without directives: nothing in them can be refused. */
+function plain(profiles: ReadonlyMap<string, Profile>): ReadonlyMap<string, Profile> {
+  return new Map([...profiles].filter(([, p]) => p.directives.length === 0));
+}
+
+export class Tester {
+  readonly #o: TesterOptions;
+  /** Conf texts that nginx refused, with its reason: not tried again until they change. */
+  readonly #refused = new Map<string, string>();
+  /** Settings with keys that nginx refuses → those without these keys. */
+  readonly #corrected = new WeakMap<Settings, Corrected>();
+
+  constructor(options: TesterOptions) {
+    this.#o = options;
+  }
+
+  /** What is known of settings that were tried before. */
+  corrected(settings: Settings): Corrected {
+    return this.#corrected.get(settings) ?? { settings, findings: [] };
+  }
+
+  /** Where nginx refuses the settings themselves: the same conf without the keys at fault. */
+  async #withGoodSettings(conf: Running, now: Running | undefined, findings: Finding[]): Promise<Running> {
+    const wanted = conf.basis.settings;
+    if (now?.basis.settings === wanted) return conf;
+    const before = now?.basis ?? { settings: defaultSettings, ...noHeaders };
+    const profiles = now?.profiles ?? plain(conf.profiles);
+    const test = (settings: Settings) => this.#test(this.#o.render({ ...before, settings }, profiles), now);
+    if ((await test(wanted)) === undefined) return conf;
+    const { settings, refused } = await isolate(wanted, before.settings, test);
+    const reports = refused.map(({ key, reason }): Finding => {
+      const text = `nginx refuses the value: ${reason}; ${now === undefined ? "the default holds" : "the value of before holds"}`;
+      return { code: "config-refused", about: this.#o.configMap, at: `data.${key}`, text };
+    });
+    findings.push(...reports);
+    this.#corrected.set(wanted, { settings, findings: reports });
+    return this.#o.render({ ...conf.basis, settings }, conf.profiles);
+  }
+
+  /** The conf that nginx takes: the wanted one, else without what is refused, else the one of before. */
+  async usable(wanted: Running, now: Running | undefined, findings: Finding[]): Promise<Running | undefined> {
+    if ((await this.#test(wanted, now)) === undefined) return wanted;
+    const conf = await this.#withGoodSettings(wanted, now, findings);
+    const good = await this.#test(conf, now);
+    if (good === undefined) return conf;
+    findings.push({ code: "config-refused", about: { kind: "ConfigMap", namespace: "", name: "nginx.conf" }, at: "", text: good });
+    const { requestHeaders, responseHeaders } = now?.basis ?? noHeaders;
+    const sure = { ...conf.basis, requestHeaders, responseHeaders };
+    const passing = await this.#passingProfiles(conf.profiles, sure, now);
+    const candidates = [conf.basis, sure, ...(now === undefined ? [] : [now.basis])].map((b) => this.#o.render(b, passing));
+    if (now !== undefined) candidates.push(now);
+    for (const candidate of candidates) if ((await this.#test(candidate, now)) === undefined) return candidate;
+    return undefined;
+  }
+
+  async #passingProfiles(
+    wanted: ReadonlyMap<string, Profile>,
+    basis: ConfBasis,
+    now: Running | undefined,
+  ): Promise<ReadonlyMap<string, Profile>> {
+    const known = now?.profiles ?? plain(wanted);
+    const passing = new Map(known);
+    for (const [id, profile] of wanted) {
+      if (known.has(id)) continue;
+      const alone = this.#o.render(basis, new Map([...known, [id, profile]]));
+      if ((await this.#test(alone, now)) === undefined) passing.set(id, profile);
+    }
+    return passing;
+  }
+
+  /** Undefined when nginx takes it, else its reason. */
+  async #test(conf: Running, now: Running | undefined): Promise<string | undefined> {
+    const { hash, text } = conf.rendered;
+    if (hash === now?.rendered.hash) return undefined;
+    const known = this.#refused.get(hash);
+    if (known !== undefined) return known;
+    writeFiles(this.#o.around.filesDir, conf.files);
+    const file = `${this.#o.confFile}.candidate`;
+    writeWhole(file, text);
+    const result = await this.#o.nginx.test(file);
+    if (result.ok) return undefined;
+    const reason = result.text.replaceAll(file, "nginx.conf");
+    if (this.#refused.size > 1000) this.#refused.clear();
+    this.#refused.set(hash, reason);
+    this.#o.logger.error("nginx refuses a configuration", { reason });
+    return reason;
+  }
+}
