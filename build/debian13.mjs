@@ -1,5 +1,5 @@
 // Debian 13's nginx in a folder of its own, so that a Debian 12 machine also tests with the nginx that the image has.
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { capture, step } from "./steps.mjs";
 
@@ -48,7 +48,10 @@ export async function installDebian13(root) {
       const { code, output } = await capture("dpkg-deb", ["-x", join(archives, file), join(work, "root")]);
       if (code !== 0) return [`no Debian 13 nginx: ${file}: ${output.trim()}`];
     }
-    writeFileSync(join(work, "nginx"), script(join(dir, "root")), { mode: 0o755 });
+    // The name of the program is what /proc shows, and what the controller looks for.
+    mkdirSync(join(work, "loader"));
+    symlinkSync(join(dir, "root/usr/lib64/ld-linux-x86-64.so.2"), join(work, "loader/nginx"));
+    writeFileSync(join(work, "nginx"), script(dir), { mode: 0o755 });
     for (const gone of ["archives", "lists", "cache"]) rmSync(join(work, gone), { recursive: true, force: true });
     renameSync(work, dir);
     return [];
@@ -76,10 +79,10 @@ function aptIn(work) {
   return Object.entries(options).map(([name, value]) => `-o${name}=${value}`);
 }
 
-/** Its own loader and C library: those of the machine are older. @param {string} folder */
-function script(folder) {
-  const libraries = `${folder}/usr/lib/x86_64-linux-gnu`;
+/** Its own loader and C library: those of the machine are older. @param {string} dir */
+function script(dir) {
+  const libraries = `${dir}/root/usr/lib/x86_64-linux-gnu`;
   return `#!/bin/sh
-exec "${folder}/usr/lib64/ld-linux-x86-64.so.2" --library-path "${libraries}" --argv0 nginx "${folder}/usr/sbin/nginx" "$@"
+exec "${dir}/loader/nginx" --library-path "${libraries}" --argv0 nginx "${dir}/root/usr/sbin/nginx" "$@"
 `;
 }
