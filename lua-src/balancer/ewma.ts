@@ -139,4 +139,4 @@ export class Ewma {
   }
 }
 
-export { faded, lastNumber };
+export { faded, lastNumber, learn };

@@ -8,7 +8,6 @@ import { logWarning } from "../base/log";
 
 const counts = ngx.shared.get("rate_limits")!;
 const noSuchProcess = 3;
-const workers = "workers";
 
 cdef("int kill(int pid, int sig);");
 
@@ -67,19 +66,34 @@ function takeBack(pid: number): void {
   }
 }
 
-/** At the start of a worker: it joins the list of workers, and whoever is no more leaves it. */
+/** Of several that start at once only one takes back what a dead worker held. */
+function takeBackOnce(pid: number): void {
+  const [mine] = counts.add(`t:${pid}`, 1, 60);
+  if (mine) {
+    takeBack(pid);
+  }
+}
+
+/** At the start of a worker: it takes a free place in the list of workers, and whoever is no more leaves it. */
 function joinWorkers(): void {
-  const [text] = counts.get(workers);
-  const alive: string[] = [`${ngx.worker.pid()}`];
-  for (const [word] of string.gmatch((text as string | undefined) ?? "", "%d+")) {
-    const pid = tonumber(word)!;
-    if (isAlive(pid)) {
-      alive[alive.length] = word!;
-    } else {
-      takeBack(pid);
+  const me = ngx.worker.pid();
+  let joined = false;
+  let place = 0;
+  while (true) {
+    place += 1;
+    const key = `w:${place}`;
+    const [other] = counts.get(key);
+    if (other === undefined && joined) {
+      return;
+    }
+    if (other !== undefined && !isAlive(other as number)) {
+      takeBackOnce(other as number);
+      counts.delete(key);
+    }
+    if (!joined) {
+      [joined] = counts.add(key, me);
     }
   }
-  counts.set(workers, table.concat(alive, " "));
 }
 
 export { enter, joinWorkers };

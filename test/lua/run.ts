@@ -27,7 +27,7 @@ function confOf(dir: string, lua: string, specs: readonly string[]): string {
 daemon off; master_process off; pid ${dir}/pid; error_log ${dir}/error.log notice; ${process.getuid?.() === 0 ? "user root;" : ""}
 events { worker_connections 64; }
 http { access_log off; ${temps} ${shared} lua_package_path "${lua}/?.lua;${lua}/lua-src/?.lua;;";
-server { listen unix:${dir}/s.sock; location / { content_by_lua_block {
+server { listen unix:${dir}/s.sock; location / { set $balancer_ewma_score ""; set $sluice_holds ""; content_by_lua_block {
   for _, name in ipairs({ ${modulesOfSpecs} }) do require(name) end
   ngx.print(require("test.lua.spec").report()) } } } }`;
 }
