@@ -1,6 +1,6 @@
 /** The backends of one build: made on first use by the oldest Ingress that names them, paired with canaries. */
 
-import { names } from "../../lua-src/wire.ts";
+import { names, type TrafficShapingDocument } from "../../lua-src/wire.ts";
 import type { Settings } from "../catalog/settings.ts";
 import type { Backend } from "../model/backend.ts";
 import type { Finding } from "../model/finding.ts";
@@ -25,7 +25,9 @@ export class BackendSet {
   readonly #options: BackendSetOptions;
   readonly #findings: Finding[];
   readonly #backends = new Map<string, Backend>();
-  readonly #canaries = new Set<string>();
+  /** Backends of Ingresses that are no canaries. */
+  readonly #served = new Set<string>();
+  readonly #policies = new Map<string, TrafficShapingDocument>();
   readonly #alternatives = new Map<string, string[]>();
   /** Canary → primaries whose session affinity holds for it as well. */
   readonly #inherits = new Map<string, string[]>();
@@ -97,13 +99,12 @@ export class BackendSet {
     const found = this.#look.service(namespace, service);
     const { backend, findings } = backendOf({ namespace, service, port, about: owner.ref, at }, found, this.#rules(owner));
     this.#findings.push(...findings);
-    const known = this.#backends.has(backend.id);
-    if (!isCanary(owner)) this.#canaries.delete(backend.id);
-    else if (!known) this.#canaries.add(backend.id);
-    if (known) return backend.id;
-    const document = { ...backend.document, ...balancingOf(owner) };
-    const shaped = isCanary(owner) ? { ...document, noServer: true, trafficShapingPolicy: trafficShaping(owner) } : document;
-    this.#backends.set(backend.id, { ...backend, document: shaped });
+    if (!this.#backends.has(backend.id)) {
+      this.#backends.set(backend.id, { ...backend, document: { ...backend.document, ...balancingOf(owner) } });
+    }
+    // a Service may be a canary here and stand for itself there
+    if (!isCanary(owner)) this.#served.add(backend.id);
+    else if (!this.#policies.has(backend.id)) this.#policies.set(backend.id, trafficShaping(owner));
     return backend.id;
   }
 
@@ -144,11 +145,14 @@ export class BackendSet {
     const out = new Map<string, Backend>();
     for (const id of [...this.#backends.keys()].sort()) {
       const backend = this.#backends.get(id) as Backend;
-      if (this.#canaries.has(id) && !used.has(id)) continue;
+      const policy = this.#policies.get(id);
+      const only = policy !== undefined && !this.#served.has(id);
+      if (only && !used.has(id)) continue;
       const alternativeBackends = this.#alternatives.get(id);
       const sessionAffinityConfig = this.#affinity(id);
       const document = {
         ...backend.document,
+        ...(policy === undefined ? {} : { noServer: only, trafficShapingPolicy: policy }),
         ...(alternativeBackends === undefined ? {} : { alternativeBackends }),
         ...(sessionAffinityConfig === undefined ? {} : { sessionAffinityConfig }),
       };

@@ -47,9 +47,9 @@ function variableOf({ kind, name }: NonNullable<BackendDocument["trafficShapingP
   return kind === "cookie" ? `cookie_${name}` : headerVariable(name)!;
 }
 
-/** undefined when the document is no canary's. */
-function shapingOf({ trafficShapingPolicy: policy, noServer }: BackendDocument): Shaping | undefined {
-  if (!noServer) {
+/** undefined when nothing could ever choose the backend in place of another one. */
+function shapingOf({ trafficShapingPolicy: policy }: BackendDocument): Shaping | undefined {
+  if (policy.weight <= 0 && policy.header === "" && policy.cookie === "") {
     return undefined;
   }
   const total = math.max(policy.weightTotal, 100);
