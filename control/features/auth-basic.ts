@@ -5,6 +5,7 @@ import { oneOf, pattern, type RefText, ref } from "../catalog/kinds.ts";
 import { Private } from "../model/certificate.ts";
 import type { Host } from "../model/model.ts";
 import type { Secret } from "../source/kinds.ts";
+import { isExempt } from "./no-auth.ts";
 
 export const authBasic = feature({
   name: "auth-basic",
@@ -70,8 +71,7 @@ export const authBasic = feature({
   },
   build(v, place) {
     const named = v["auth-secret"];
-    const exempt = place.settings["no-auth-locations"].some((entry) => place.path.startsWith(entry));
-    if (named === undefined || exempt) return undefined;
+    if (named === undefined || isExempt(place)) return undefined;
     const { namespace, name } = fullName(named, place);
     return {
       authBasic: {

@@ -39,6 +39,8 @@ export interface Reply {
 const mostHead = 65536;
 const mostBody = 65536;
 const mostInterim = 10;
+/** nginx picks one of a name's addresses at random for each. */
+const mostDials = 8;
 
 interface Reader {
   readonly socket: TcpSocket;
@@ -192,24 +194,53 @@ function reuses(socket: TcpSocket): number {
   return times ?? 0;
 }
 
+/** An address, IPv6 in brackets. */
+function isAddress(host: string): boolean {
+  return string.byte(host) === 91 || parseAddress(host) !== undefined;
+}
+
+/** Another address of the same name may be better; a name that has none, or one that is slow, will not be. */
+function mayRetry(host: string, problem: string | undefined): boolean {
+  const [unresolved] = string.find(problem ?? "", "resolve", 1, true);
+  return problem !== "timeout" && unresolved === undefined && !isAddress(host);
+}
+
 function connect(
   target: Target,
   timeouts: Timeouts,
   keepalive: Keepalive | undefined,
 ): LuaMultiReturn<[TcpSocket | undefined, string | undefined]> {
-  const socket = ngx.socket.tcp();
-  socket.settimeouts(timeouts.connect, timeouts.send, timeouts.read);
-  const [ok, problem] = dial(socket, target, keepalive);
-  if (ok === undefined) {
-    return $multi(undefined, `connect: ${problem}`);
-  }
-  if (target.secure && reuses(socket) === 0) {
-    // an address is no server name (RFC 6066)
-    const isName = string.byte(target.host) !== 91 && parseAddress(target.host) === undefined;
-    const [shaken, failure] = socket.sslhandshake(false, isName ? target.host : undefined, false);
-    if (shaken === undefined) {
-      return $multi(undefined, `TLS handshake: ${failure}`);
+  const { host } = target;
+  let problem: string | undefined;
+  for (const _ of $range(1, mostDials)) {
+    const socket = ngx.socket.tcp();
+    socket.settimeouts(timeouts.connect, timeouts.send, timeouts.read);
+    const [ok, failure] = dial(socket, target, keepalive);
+    if (ok !== undefined) {
+      return $multi(socket, undefined);
     }
+    problem = failure;
+    if (!mayRetry(host, failure)) {
+      break;
+    }
+  }
+  return $multi(undefined, `connect: ${problem}`);
+}
+
+/** Connected, and with TLS where it is wanted. */
+function open(
+  target: Target,
+  timeouts: Timeouts,
+  keepalive: Keepalive | undefined,
+): LuaMultiReturn<[TcpSocket | undefined, string | undefined]> {
+  const [socket, problem] = connect(target, timeouts, keepalive);
+  if (socket === undefined || !target.secure || reuses(socket) > 0) {
+    return $multi(socket, problem);
+  }
+  // an address is no server name (RFC 6066)
+  const [shaken, failure] = socket.sslhandshake(false, isAddress(target.host) ? undefined : target.host, false);
+  if (shaken === undefined) {
+    return $multi(undefined, `TLS handshake: ${failure}`);
   }
   return $multi(socket, undefined);
 }
@@ -240,7 +271,7 @@ function exchange(
   timeouts: Timeouts,
   keepalive?: Keepalive,
 ): LuaMultiReturn<[Reply | undefined, string | undefined]> {
-  const [socket, problem] = connect(target, timeouts, keepalive);
+  const [socket, problem] = open(target, timeouts, keepalive);
   if (socket === undefined) {
     return $multi(undefined, problem);
   }

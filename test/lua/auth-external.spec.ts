@@ -112,16 +112,21 @@ class Talk {
   sent = "";
   ended = "";
   readonly times: number;
+  readonly refusal: string | undefined;
 
-  constructor(parts: string[], times: number) {
+  constructor(parts: string[], times: number, refusal?: string) {
     this.parts = parts;
     this.times = times;
+    this.refusal = refusal;
   }
 
   settimeouts(): void {}
 
-  connect(): number {
-    return 1;
+  connect(): LuaMultiReturn<[number | undefined, string | undefined]> {
+    if (this.refusal === undefined) {
+      return $multi(1, undefined);
+    }
+    return $multi(undefined, this.refusal);
   }
 
   send(text: string): number {
@@ -150,18 +155,17 @@ class Talk {
 
 const sockets = ngx.socket as unknown as { tcp: () => unknown };
 const realTcp = sockets.tcp;
-const target = { secure: false, host: "a", port: 80 };
 const timeouts = { connect: 1, send: 1, read: 1 };
 const keepalive = { connections: 1, requests: 10, timeout: 1 };
 
 /** Status or problem, then what became of the last connection; `talks` are dialled in turn. */
-function converse(talks: Talk[], method = "GET"): string {
+function converse(talks: Talk[], method = "GET", host = "a"): string {
   let dialled = 0;
   sockets.tcp = () => {
     dialled += 1;
     return talks[dialled - 1];
   };
-  const [answer, problem] = exchange(target, method, "x", timeouts, keepalive);
+  const [answer, problem] = exchange({ secure: false, host, port: 80 }, method, "x", timeouts, keepalive);
   sockets.tcp = realTcp;
   return `${answer === undefined ? problem : answer.status} ${talks[dialled - 1]!.ended}`;
 }
@@ -204,6 +208,19 @@ describe("http client", () => {
     expectEqual(converse([new Talk([], 3), new Talk(["HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"], 0)]), "200 closed");
     expectEqual(converse([new Talk([], 3), new Talk([], 0)]), "closed closed");
     expectEqual(converse([new Talk(["HTTP/1.1 2"], 3), new Talk([], 0)]), "closed closed");
+  });
+
+  it("tries the addresses of a name, not an address, again", () => {
+    const good = new Talk(["HTTP/1.1 204 No\r\n\r\n"], 0);
+    const refused = (): Talk => new Talk([], 0, "connection refused");
+    expectEqual(converse([refused(), refused(), good]), "204 kept");
+    for (const host of ["10.0.0.1", "[::1]"]) {
+      expectEqual(converse([refused(), good], "GET", host), "connect: connection refused ");
+    }
+    for (const problem of ["timeout", "a could not be resolved (3: Host not found)"]) {
+      expectEqual(converse([new Talk([], 0, problem), good]), `connect: ${problem} `);
+    }
+    expectEqual(converse([1, 2, 3, 4, 5, 6, 7, 8, 9].map(() => refused())), "connect: connection refused ");
   });
 
   it("ends a connection after its share of requests", () => {
