@@ -7,7 +7,7 @@ import type { EndpointDocument } from "../lua-src/wire.ts";
 import type { Apply } from "./apply/apply.ts";
 import type { LastGood } from "./build/accept.ts";
 import { type BuildOptions, type Built, build } from "./build/build.ts";
-import { endpointsOf } from "./build/endpoints.ts";
+import { endpointsFrom, isTouched, sourcesOf, whyEmpty } from "./endpoint-sources.ts";
 import type { Backend } from "./model/backend.ts";
 import type { Finding } from "./model/finding.ts";
 import type { ObjectRef } from "./model/ids.ts";
@@ -15,6 +15,7 @@ import type { Objects } from "./objects/objects.ts";
 import { backendText, documentsOf, type GeneralOptions, generalOf } from "./plan/documents.ts";
 import { profilesOf } from "./plan/plan.ts";
 import { profileLimit } from "./plan/profiles.ts";
+import { streamParts } from "./plan/stream.ts";
 import type { Board } from "./report/board.ts";
 import type { Logger } from "./run/logger.ts";
 import type { Sink, SourceEvent } from "./source/source.ts";
@@ -162,10 +163,8 @@ export class Loop implements Sink {
 
   /** A name's first answer is still on its way; the answer or its failure wakes the waiters. */
   #resolving(): boolean {
-    for (const backend of this.#built?.model.backends.values() ?? []) {
-      if (backend.endpoints.kind === "dns" && this.#o.names.isPending(backend.endpoints.host)) return true;
-    }
-    return false;
+    if (this.#built === undefined) return false;
+    return sourcesOf(this.#built.model).some((s) => s.kind === "dns" && this.#o.names.isPending(s.host));
   }
 
   #pending(): boolean {
@@ -233,13 +232,14 @@ export class Loop implements Sink {
     this.#built = built;
     this.#lastGood = built.lastGood;
     objects.setReferences(built.references);
-    names.watchNames(new Set([...built.model.backends.values()].flatMap((b) => (b.endpoints.kind === "dns" ? [b.endpoints.host] : []))));
+    names.watchNames(new Set(sourcesOf(built.model).flatMap((s) => (s.kind === "dns" ? [s.host] : []))));
     this.#empty.clear();
     const documents = documentsOf(built.model, generalOf(built.basis, general, built.model.patterns), (b) => this.#endpointsOf(b));
     const profiles = profilesOf(built.model);
     board.set("objects", [...built.model.findings, ...this.#limits(profiles.size)]);
     board.set("endpoints", [...this.#empty.values()]);
-    const refused = await apply.apply({ documents, profiles, basis: built.basis });
+    const streams = streamParts(built.model.streams, built.model.passthroughs, (source) => endpointsFrom(source, objects, names));
+    const refused = await apply.apply({ documents, profiles, basis: { ...built.basis, streams } });
     board.set("apply", refused);
   }
 
@@ -252,44 +252,22 @@ export class Loop implements Sink {
   async #endpoints(services: ReadonlySet<string>, changedNames: ReadonlySet<string>): Promise<void> {
     const texts = new Map<string, string>();
     for (const backend of this.#built?.model.backends.values() ?? []) {
-      const source = backend.endpoints;
-      const touched =
-        (source.kind === "slices" && services.has(`${source.namespace}/${source.service}`)) ||
-        (source.kind === "dns" && changedNames.has(source.host));
-      if (touched) texts.set(backend.id, backendText(backend, this.#endpointsOf(backend)));
+      if (isTouched(backend.endpoints, services, changedNames)) texts.set(backend.id, backendText(backend, this.#endpointsOf(backend)));
     }
-    if (texts.size === 0) return;
-    this.#o.board.set("endpoints", [...this.#empty.values()]);
-    await this.#o.apply.applyBackends(texts);
+    if (texts.size > 0) {
+      this.#o.board.set("endpoints", [...this.#empty.values()]);
+      await this.#o.apply.applyBackends(texts);
+    }
+    // nginx's stream part has its endpoints in nginx.conf
+    if (this.#built?.model.streams.some((s) => isTouched(s.endpoints, services, changedNames)) === true) await this.#full();
   }
 
   /** Also notes whether the backend has none, for the findings. */
   #endpointsOf(backend: Backend): readonly EndpointDocument[] {
-    const endpoints = this.#lookUp(backend);
-    const finding = endpoints.length > 0 ? undefined : this.#whyEmpty(backend);
+    const endpoints = endpointsFrom(backend.endpoints, this.#o.objects, this.#o.names);
+    const finding = endpoints.length > 0 ? undefined : whyEmpty(backend, this.#o.names);
     if (finding === undefined) this.#empty.delete(backend.id);
     else this.#empty.set(backend.id, finding);
     return endpoints;
-  }
-
-  #lookUp(backend: Backend): readonly EndpointDocument[] {
-    const source = backend.endpoints;
-    if (source.kind === "fixed") return source.endpoints;
-    if (source.kind === "slices") return endpointsOf(this.#o.objects.slices(source.namespace, source.service), source.port);
-    if (source.kind === "dns") {
-      return (this.#o.names.addressesOf(source.host) ?? []).map((address) => ({ address, port: String(source.port) }));
-    }
-    return [];
-  }
-
-  #whyEmpty(backend: Backend): Finding | undefined {
-    const { source, endpoints } = backend;
-    if (source === undefined || endpoints.kind === "none") return undefined;
-    if (endpoints.kind !== "dns") {
-      return { code: "endpoints-missing", about: source, at: `port ${backend.document.port}`, text: "it has no ready endpoint" };
-    }
-    // undefined: the first look-up is still on its way.
-    if (this.#o.names.addressesOf(endpoints.host) === undefined) return undefined;
-    return { code: "external-name-unresolved", about: source, at: "spec.externalName", text: `"${endpoints.host}" has no address` };
   }
 }

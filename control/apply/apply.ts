@@ -5,11 +5,13 @@
  */
 
 import { setTimeout as pause } from "node:timers/promises";
+import { isDeepStrictEqual } from "node:util";
 import type { BatchAnswer } from "../../lua-src/wire.ts";
 import type { Settings } from "../catalog/settings.ts";
 import { type ConfBasis, isSameBasis } from "../model/conf-basis.ts";
 import type { Finding } from "../model/finding.ts";
 import type { ObjectRef } from "../model/ids.ts";
+import type { StreamParts } from "../model/stream.ts";
 import { type ConfSurroundings, confView } from "../plan/conf.ts";
 import { fileDirectives } from "../plan/conf-files.ts";
 import { lacking } from "../plan/conf-modules.ts";
@@ -22,6 +24,7 @@ import { type DataPlane, DataPlaneError, type Deltas } from "./dataplane.ts";
 import { dropFiles, writeWhole } from "./files.ts";
 import type { Nginx } from "./nginx.ts";
 import { renderConf } from "./render.ts";
+import { withoutTakenPorts } from "./stream-ports.ts";
 import { type Running, Tester } from "./tester.ts";
 
 export interface ApplyOptions {
@@ -102,7 +105,8 @@ export class Apply {
     const { settings } = plan.basis;
     const known = this.#tester.corrected(settings);
     const findings: Finding[] = [...this.#lacking(settings), ...known.findings];
-    const conf = this.#chooseConf(plan, known.settings === settings ? plan.basis : { ...plan.basis, settings: known.settings });
+    const streams = await this.#usableStreams(plan.basis.streams, findings);
+    const conf = this.#chooseConf(plan, { ...plan.basis, settings: known.settings, streams });
     if (!this.#o.nginx.running) await this.#start(conf, findings);
     else if (this.#adopting) await this.#adopt(conf);
     const change = this.#applied.difference(plan.documents);
@@ -121,6 +125,13 @@ export class Apply {
 
   #lacking(settings: Settings): Finding[] {
     return lacking(settings, this.#o.around).map(({ key, code, text }) => ({ code, about: this.#o.configMap, at: `data.${key}`, text }));
+  }
+
+  /** What an nginx from before us holds is not known: then nothing is left out. */
+  async #usableStreams(streams: StreamParts, findings: Finding[]): Promise<StreamParts> {
+    const { nginx } = this.#o;
+    if (this.#running === undefined && (nginx.running || nginx.orphans().length > 0)) return streams;
+    return await withoutTakenPorts(streams, nginx.running ? (this.#running?.basis.streams.servers ?? []) : [], findings);
   }
 
   /** The running conf where it still serves the plan, else one that holds just what is needed. */
@@ -215,6 +226,8 @@ export class Apply {
     if (now === undefined) return "the conf of a former controller differs";
     const missing = [...conf.profiles.values()].filter((p) => !now.profiles.has(p.id));
     const first = missing[0];
+    if (first === undefined && !isDeepStrictEqual(now.basis.streams, conf.basis.streams))
+      return "TCP, UDP or passed-through services changed";
     if (first === undefined || !isSameBasis(now.basis, conf.basis)) return "global settings changed";
     const what = first.directives.map(
       (d) => `${d.name} ${d.args.map((a) => (typeof a !== "object" ? a : "file" in a ? a.file : a.literal)).join(" ")}`,

@@ -57,6 +57,11 @@ function map(source: string, target: string, byDefault: string, ...entries: (rea
   return { source, target, entries: [{ key: "default", value: byDefault }, ...entries.map(([key, value]) => ({ key, value }))] };
 }
 
+function tlsPorts(view: ConfView): number[] {
+  const inner = view.stream?.passthrough?.proxyPort;
+  return inner === undefined || inner === view.httpsPort ? [view.httpsPort] : [view.httpsPort, inner];
+}
+
 /** Maps that the headers above, the redirects in Lua and the access log read. */
 export function forwardedMaps(view: ConfView): VariableMap[] {
   const { forwarded } = view;
@@ -97,7 +102,7 @@ export function forwardedMaps(view: ConfView): VariableMap[] {
     trust
       ? map("$http_x_forwarded_port", "pass_server_port", "$http_x_forwarded_port", ["", port])
       : map("$sluice_nothing", "pass_server_port", port),
-    map("$pass_server_port", "pass_port", "$pass_server_port", [String(view.httpsPort), "443"]),
+    map("$pass_server_port", "pass_port", "$pass_server_port", ...tlsPorts(view).map((port): [string, string] => [String(port), "443"])),
     ...(trust && forwarded.computeFullForwardedFor
       ? [
           map(

@@ -6,12 +6,15 @@ import { httpBlocks } from "./http-blocks.ts";
 import { listenLines } from "./listen-lines.ts";
 import { coreRequestHeaders, forwardedMaps, mergeHeaders } from "./request-headers.ts";
 import { hiddenHeaderLines, responseHeaderLines } from "./response-headers.ts";
+import { streamTemplate } from "./stream-template.ts";
 
 /** Names that any template may use; every one of them is always there. */
 export function templateView(view: ConfView, hash: string): object {
   const locations = [...view.profiles.map((p) => profileLocation(p, view)), ...view.internal.map((l) => internalLocation(l, view))];
+  const stream = streamTemplate(view);
   return {
-    ...pathLines(view),
+    ...pathLines(view, stream !== null),
+    stream,
     hash,
     user: view.user === undefined ? null : { user: view.user },
     workerProcesses: view.workerProcesses,
@@ -98,10 +101,11 @@ function snippetLines(snippets: readonly Snippet[]): string[] {
   return snippets.map(({ snippet }) => snippet);
 }
 
-function pathLines(view: ConfView): object {
+function pathLines(view: ConfView, stream: boolean): object {
   const { paths } = view;
+  const modules = [...paths.modules, ...(stream && paths.streamModule !== undefined ? [paths.streamModule] : [])];
   return {
-    modules: paths.modules.map((path) => ({ path })),
+    modules: modules.map((path) => ({ path })),
     luaPath: `${paths.luaDir}/?.lua;${paths.luaLibraries === undefined ? "" : `${paths.luaLibraries}/?.lua;`};`,
     socket: `unix:${paths.socket}`,
     pid: paths.pid,
@@ -123,7 +127,8 @@ function mapView(map: VariableMap): object {
 function realIpLines(view: ConfView): object {
   const { forwarded } = view;
   if (!forwarded.useForwardedHeaders && !forwarded.useProxyProtocol && !forwarded.enableRealIp) {
-    return [];
+    // behind ssl_preread the client is in the PROXY line
+    return view.stream?.passthrough === undefined ? [] : lines(["real_ip_header proxy_protocol;", "set_real_ip_from 127.0.0.1;"]);
   }
   const header = forwarded.chain?.secretHeader ?? (forwarded.useProxyProtocol ? "proxy_protocol" : forwarded.forwardedForHeader);
   const directives: Directive[] = [

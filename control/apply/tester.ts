@@ -5,6 +5,7 @@ import type { ConfBasis } from "../model/conf-basis.ts";
 import type { Finding } from "../model/finding.ts";
 import type { ObjectRef } from "../model/ids.ts";
 import type { FileText } from "../model/model.ts";
+import { noStreams } from "../model/stream.ts";
 import type { Profile, RenderedConf } from "../plan/conf-view.ts";
 import type { Logger } from "../run/logger.ts";
 import { writeFiles, writeWhole } from "./files.ts";
@@ -36,6 +37,7 @@ interface Corrected {
 }
 
 const noHeaders = { requestHeaders: [], responseHeaders: [] };
+const bare = { ...noHeaders, streams: noStreams };
 
 /** Profiles without directives: nothing in them can be refused. */
 function plain(profiles: ReadonlyMap<string, Profile>): ReadonlyMap<string, Profile> {
@@ -62,7 +64,7 @@ export class Tester {
   async #withGoodSettings(conf: Running, now: Running | undefined, findings: Finding[]): Promise<Running> {
     const wanted = conf.basis.settings;
     if (now?.basis.settings === wanted) return conf;
-    const before = now?.basis ?? { settings: defaultSettings, ...noHeaders };
+    const before = now?.basis ?? { settings: defaultSettings, ...bare };
     const profiles = now?.profiles ?? plain(conf.profiles);
     const test = (settings: Settings) => this.#test(this.#o.render({ ...before, settings }, profiles), now);
     if ((await test(wanted)) === undefined) return conf;

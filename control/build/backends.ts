@@ -97,19 +97,30 @@ function externalName<R>(
   rules: BackendRules,
   result: (endpoints: EndpointSource, code?: Finding["code"], text?: string) => R,
 ): R {
-  const host = service.spec.externalName.trim().toLowerCase();
-  if (rules.disableExternalName) return result({ kind: "none" }, "external-name-refused", "--disable-svc-external-name is set");
-  if (host === "localhost" || host === "localhost." || isLoopback(host)) {
-    return result({ kind: "none" }, "external-name-refused", `"${host}" is this machine itself`);
-  }
   const found = portOf(service, request.port);
   const target = found === undefined ? request.port.number : typeof found.targetPort === "number" ? found.targetPort : found.port;
-  if (target === undefined) return result({ kind: "none" }, "port-missing", `Service ${request.service} has no port ${request.port.name}`);
-  if (isIP(host) !== 0) return result({ kind: "fixed", endpoints: [{ address: host, port: String(target) }] });
-  if (host.length > 253 || !dnsName.test(host)) {
-    return result({ kind: "none" }, "external-name-refused", `"${host}" is neither an IP address nor a DNS name`);
+  const endpoints = externalNameOf(service, target, rules.disableExternalName);
+  if (!("code" in endpoints)) return result(endpoints);
+  return result({ kind: "none" }, endpoints.code, endpoints.text);
+}
+
+/** Where an ExternalName leads, or why it does not. `target`: undefined when the Service has no such port. */
+export function externalNameOf(
+  service: Service,
+  target: number | undefined,
+  disabled: boolean,
+): EndpointSource | { readonly code: Finding["code"]; readonly text: string } {
+  const host = service.spec.externalName.trim().toLowerCase();
+  if (disabled) return { code: "external-name-refused", text: "--disable-svc-external-name is set" };
+  if (host === "localhost" || host === "localhost." || isLoopback(host)) {
+    return { code: "external-name-refused", text: `"${host}" is this machine itself` };
   }
-  return result({ kind: "dns", host, port: target });
+  if (target === undefined) return { code: "port-missing", text: `Service ${service.metadata.name} has no such port` };
+  if (isIP(host) !== 0) return { kind: "fixed", endpoints: [{ address: host, port: String(target) }] };
+  if (host.length > 253 || !dnsName.test(host)) {
+    return { code: "external-name-refused", text: `"${host}" is neither an IP address nor a DNS name` };
+  }
+  return { kind: "dns", host, port: target };
 }
 
 function isLoopback(host: string): boolean {

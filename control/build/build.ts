@@ -11,6 +11,7 @@ import type { ConfBasis } from "../model/conf-basis.ts";
 import type { Finding } from "../model/finding.ts";
 import type { ObjectRef } from "../model/ids.ts";
 import type { Model } from "../model/model.ts";
+import { noStreams } from "../model/stream.ts";
 import type { ObjectsView } from "../objects/objects-view.ts";
 import { RecordingLook } from "../objects/references.ts";
 import type { ConfigMap, Ingress } from "../source/kinds.ts";
@@ -23,15 +24,15 @@ import { globalHeaders } from "./global-headers.ts";
 import { HostCertificates } from "./host-certificates.ts";
 import { buildHost, type HostContext } from "./hosts.ts";
 import { locationsByHost } from "./ingress.ts";
+import { passthroughsOf, type StreamOptions, streamsOf } from "./streams.ts";
 import { trafficFeatures } from "./traffic.ts";
 
-export interface BuildOptions extends ClassOptions {
+export interface BuildOptions extends ClassOptions, StreamOptions {
   readonly annotations: ResolveOptions & { readonly deepInspect: boolean };
   /** namespace/name, or "" for none. */
   readonly configMap: string;
   readonly defaultBackendService: string;
   readonly defaultCertificate: string;
-  readonly disableExternalName: boolean;
   readonly httpsPort: number;
   readonly zone: string | undefined;
   /** Shown where no other certificate fits. */
@@ -85,13 +86,21 @@ export function build(objects: ObjectsView, previous: LastGood, options: BuildOp
   const extra = extraHosts({ hosts, certificateOf, settings: settings.values, findings });
   const main = configMapRef(options);
   const headers = (key: "add-headers" | "proxy-set-headers") => globalHeaders(key, settings.values, main, look, findings);
-  const basis = { settings: settings.values, requestHeaders: headers("proxy-set-headers"), responseHeaders: headers("add-headers") };
+  // streams are filled in by who knows the endpoints
+  const basis = {
+    settings: settings.values,
+    requestHeaders: headers("proxy-set-headers"),
+    responseHeaders: headers("add-headers"),
+    streams: noStreams,
+  };
   const model: Model = {
     hosts: [...built, ...extra.hosts],
     patterns: extra.patterns,
     backends: all,
     certificates: certificates.all(),
     defaultCertificate: certificates.defaultId,
+    streams: streamsOf(look, options, findings),
+    passthroughs: passthroughsOf(hosts, look, options, findings),
     users: usersNamed(built, look),
     findings,
   };

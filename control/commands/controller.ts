@@ -158,6 +158,16 @@ function buildOptions(options: Options, selector: Selector | undefined, fake: Ce
     watchNamespaceSelector: selector,
     configMap: options.configmap,
     defaultCertificate: options.defaultSslCertificate,
+    reservedPorts: new Set([
+      options.httpPort,
+      options.httpsPort,
+      options.defaultServerPort,
+      options.statusPort,
+      options.streamPort,
+      options.healthzPort,
+      options.profilerPort,
+      options.sslPassthroughProxyPort,
+    ]),
     disableExternalName: options.disableSvcExternalName,
     zone: undefined,
     fakeCertificate: fake,
@@ -187,6 +197,9 @@ async function refuseBusyPorts(options: Options): Promise<void> {
     { flag: "https-port", host: "", port: options.httpsPort },
     { flag: "default-server-port", host: "", port: options.defaultServerPort },
     { flag: "status-port", host: "127.0.0.1", port: options.statusPort },
+    ...(options.enableSslPassthrough
+      ? [{ flag: "ssl-passthrough-proxy-port", host: "127.0.0.1", port: options.sslPassthroughProxyPort }]
+      : []),
   ]);
   if (problems.length > 0) throw new Error(problems.join("; "));
 }
@@ -197,6 +210,8 @@ function openSource(options: Options, logger: Logger): Source {
   if (options.watchNamespaceSelector !== "") kinds.push("Namespace");
   const named: [KindName, string][] = [
     ["ConfigMap", options.configmap],
+    ["ConfigMap", options.tcpServicesConfigmap],
+    ["ConfigMap", options.udpServicesConfigmap],
     ["Service", options.defaultBackendService],
     ["Secret", options.defaultSslCertificate],
   ];

@@ -30,9 +30,7 @@ export const serverTls = feature({
       risk: "low",
       onInvalid: "reject",
       applies: "reload",
-      support: "none",
-      note: "Not built yet.",
-      doc: "Needs --enable-ssl-passthrough.",
+      doc: "Needs --enable-ssl-passthrough: TLS for this very host name goes unopened to the cluster address of the Service behind its path /. Plain http is served as usual.",
     }),
     "http2-push-preload": row({
       kind: bool,

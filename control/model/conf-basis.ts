@@ -1,6 +1,8 @@
-/** What nginx.conf is made of besides profiles. Its parts are compared by identity: equal input must be the same object. */
+/** What nginx.conf is made of besides profiles. Its parts but the streams are compared by identity: equal input must be the same object. */
 
+import { isDeepStrictEqual } from "node:util";
 import type { Settings } from "../catalog/settings.ts";
+import type { StreamParts } from "./stream.ts";
 
 export interface ConfBasis {
   readonly settings: Settings;
@@ -8,6 +10,7 @@ export interface ConfBasis {
   readonly requestHeaders: readonly GlobalHeader[];
   /** add-headers. */
   readonly responseHeaders: readonly GlobalHeader[];
+  readonly streams: StreamParts;
 }
 
 export interface GlobalHeader {
@@ -17,5 +20,6 @@ export interface GlobalHeader {
 }
 
 export function isSameBasis(a: ConfBasis, b: ConfBasis): boolean {
-  return a.settings === b.settings && a.requestHeaders === b.requestHeaders && a.responseHeaders === b.responseHeaders;
+  const same = a.settings === b.settings && a.requestHeaders === b.requestHeaders && a.responseHeaders === b.responseHeaders;
+  return same && isDeepStrictEqual(a.streams, b.streams);
 }

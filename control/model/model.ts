@@ -5,6 +5,7 @@ import type { Backend } from "./backend.ts";
 import type { Certificate, Private } from "./certificate.ts";
 import type { Finding } from "./finding.ts";
 import type { ObjectRef } from "./ids.ts";
+import type { Passthrough, Stream } from "./stream.ts";
 
 /** Text that nginx reads from a file of the private folder; `file` names it by its content's hash. */
 export interface FileText {
@@ -86,5 +87,8 @@ export interface Model {
   readonly defaultCertificate: string;
   /** User tables that routes name: lines user:hash or user:realm:digest. */
   readonly users: ReadonlyMap<string, Private>;
+  /** TCP first, then UDP; by port. */
+  readonly streams: readonly Stream[];
+  readonly passthroughs: readonly Passthrough[];
   readonly findings: readonly Finding[];
 }

@@ -5,6 +5,7 @@
 
 import type { GlobalHeader } from "../model/conf-basis.ts";
 import type { Argument, Directive } from "../model/model.ts";
+import type { StreamServer } from "../model/stream.ts";
 
 export type { Argument, Directive };
 
@@ -86,6 +87,8 @@ export interface ConfPaths {
   readonly luaLibraries?: string | undefined;
   /** Dynamic modules to load, full paths, in load order. */
   readonly modules: readonly string[];
+  /** Loaded only for a stream part; absent: built in, or not there. */
+  readonly streamModule?: string;
   /** Unix socket of /configuration. */
   readonly socket: string;
   readonly pid: string;
@@ -156,12 +159,31 @@ export interface Hsts {
   readonly preload: boolean;
 }
 
+export interface StreamView {
+  readonly servers: readonly StreamServer[];
+  /** For all servers. */
+  readonly directives: readonly Directive[];
+  readonly logFormat: string;
+  /** A path, or "syslog:…"; absent: no log. */
+  readonly accessLog?: string;
+  readonly logParams: readonly string[];
+  /** Datagrams expected back for each one. */
+  readonly responses: number;
+  /** The https port is taken by ssl_preread: these hosts are passed on unopened, all else goes to proxyPort of http{}. */
+  readonly passthrough?: {
+    readonly httpsPort: number;
+    readonly proxyPort: number;
+    readonly socket: string;
+    readonly hosts: readonly { readonly host: string; readonly address: string; readonly port: number }[];
+  };
+}
+
 /** What this nginx can do; `control` finds out, the template obeys. */
 export interface NginxFeatures {
   /** `http2 on;` (1.25.1 and later) instead of `listen … http2`. */
   readonly http2Directive: boolean;
   readonly headersMore: boolean;
-  /** The stream module is built in or among paths.modules. */
+  /** The stream module is built in or is paths.streamModule. */
   readonly stream: boolean;
 }
 
@@ -174,7 +196,7 @@ export interface ConfView {
   readonly features: NginxFeatures;
   readonly listens: readonly Listen[];
   readonly http2: boolean;
-  /** The port named by redirects and replaced by 443 in X-Forwarded-Port. */
+  /** The port named by redirects and replaced by 443 in X-Forwarded-Port; so is stream.passthrough.proxyPort. */
   readonly httpsPort: number;
   /** 127.0.0.1:statusPort; peers with this port on 127.* are refused. */
   readonly statusPort: number;
@@ -208,6 +230,8 @@ export interface ConfView {
   readonly responseHeaders: readonly GlobalHeader[];
   readonly profiles: readonly Profile[];
   readonly internal: readonly InternalLocation[];
+  /** Absent: no stream part. */
+  readonly stream?: StreamView;
   /** Request metrics: a log hook on every location. */
   readonly metrics: boolean;
   /** Administrator's text from the ConfigMap. */
@@ -216,6 +240,7 @@ export interface ConfView {
     readonly http: readonly Snippet[];
     readonly server: readonly Snippet[];
     readonly location: readonly Snippet[];
+    readonly stream: readonly Snippet[];
   };
 }
 

@@ -1,6 +1,7 @@
 /** Settings, flags and profiles → the view that nginx.conf is rendered from. */
 
 import { availableParallelism } from "node:os";
+import { dirname } from "node:path";
 import { type Settings, settingDirectives } from "../catalog/settings.ts";
 import { errorPageDirectives } from "../features/custom-errors.ts";
 import type { ConfBasis } from "../model/conf-basis.ts";
@@ -12,6 +13,7 @@ import { configurationBodyLimit, dictionarySizes, workerLimits } from "./conf-si
 import type { Argument, ConfPaths, ConfView, Directive, Forwarded, Listen, NginxFeatures, Profile } from "./conf-view.ts";
 import { type GeoFile, geoDatabases } from "./geoip.ts";
 import { internalLocations } from "./internal.ts";
+import { streamView } from "./stream.ts";
 
 /** What does not come from the user's objects. */
 export interface ConfSurroundings {
@@ -31,6 +33,8 @@ export interface ConfSurroundings {
   readonly user?: string;
   readonly features: NginxFeatures;
   readonly ports: { readonly http: number; readonly https: number; readonly status: number; readonly defaultServer: number };
+  /** --ssl-passthrough-proxy-port with --enable-ssl-passthrough, where this nginx can do it. */
+  readonly passthroughPort?: number;
   readonly healthPath: string;
   readonly ipv6: boolean;
   readonly metrics: boolean;
@@ -44,6 +48,12 @@ export function confView(basis: ConfBasis, profiles: readonly Profile[], around:
   const sizes = dictionarySizes(settings);
   const limits = workerLimits(settings, around.openFiles);
   const errorLogLevel = around.verbosity >= 5 ? "debug" : settings["error-log-level"];
+  const stream = streamView(basis.streams, settings, {
+    available: around.features.stream,
+    passthrough: around.passthroughPort === undefined ? undefined : { httpsPort: around.ports.https, proxyPort: around.passthroughPort },
+    socketDir: dirname(around.paths.socket),
+    logPath: (path) => logPath(path, around.logDir),
+  });
   return {
     paths: {
       ...around.paths,
@@ -106,8 +116,9 @@ export function confView(basis: ConfBasis, profiles: readonly Profile[], around:
     responseHeaders: basis.responseHeaders,
     profiles: profiles.map((profile) => withPaths(profile, around.filesDir)),
     internal: internalLocations,
+    ...(stream === undefined ? {} : { stream }),
     metrics: around.metrics,
-    snippets: { main: [], http: [], server: [], location: [] },
+    snippets: { main: [], http: [], server: [], location: [], stream: [] },
   };
 }
 
@@ -161,10 +172,11 @@ function listens(settings: Settings, around: ConfSurroundings): Listen[] {
     reuseport: settings["reuse-port"],
     proxyProtocol: settings["use-proxy-protocol"],
   };
-  return [
-    { ...common, port: around.ports.http, ssl: false },
-    { ...common, port: around.ports.https, ssl: true },
-  ];
+  const plain = { ...common, port: around.ports.http, ssl: false };
+  if (around.passthroughPort === undefined) return [plain, { ...common, port: around.ports.https, ssl: true }];
+  // nobody but the stream part may say who the client is
+  const inner = { addresses: ["127.0.0.1"], ipv6: false, reuseport: common.reuseport, proxyProtocol: true };
+  return [plain, { ...inner, port: around.passthroughPort, ssl: true }];
 }
 
 function useIpv6(settings: Settings, around: ConfSurroundings): boolean {

@@ -113,7 +113,7 @@ export function sampleConfView(options: SampleOptions, over: Partial<ConfView> =
     profiles: [],
     internal: [],
     metrics: false,
-    snippets: { main: [], http: [], server: [], location: [] },
+    snippets: { main: [], http: [], server: [], location: [], stream: [] },
     ...over,
   };
 }

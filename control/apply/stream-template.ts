@@ -1,0 +1,91 @@
+/** ConfView.stream → the names that nginx/partials/stream.mustache prints. */
+import type { StreamServer } from "../model/stream.ts";
+import type { ConfView, Directive, Listen, Snippet, StreamView } from "../plan/conf-view.ts";
+import { type Printed, printDirective } from "../plan/directive.ts";
+
+type Lines = readonly { readonly line: Printed }[];
+
+function lines(texts: readonly string[]): Lines {
+  return texts.map((text) => ({ line: { printed: text } }));
+}
+
+/** Null: no stream part. Administrators' text alone makes one, too. */
+export function streamTemplate(view: ConfView): object | null {
+  const { stream } = view;
+  const snippets: readonly Snippet[] = view.snippets.stream;
+  if (!view.features.stream || (stream === undefined && snippets.length === 0)) return null;
+  const servers = stream?.servers.map((server) => serverView(server, stream, view)) ?? [];
+  return {
+    general: lines([...(stream === undefined ? [] : generalLines(stream, view)), ...snippets.map(({ snippet }) => snippet)]),
+    servers,
+    passthrough: stream?.passthrough === undefined ? null : passthroughView(stream.passthrough, view),
+  };
+}
+
+function generalLines(stream: StreamView, view: ConfView): string[] {
+  const log: Directive[] = [
+    { name: "log_format", args: ["sluice_stream", stream.logFormat] },
+    stream.accessLog === undefined
+      ? { name: "access_log", args: ["off"] }
+      : { name: "access_log", args: [stream.accessLog, "sluice_stream", ...stream.logParams] },
+  ];
+  // host names are long
+  const hashes: Directive[] = [
+    { name: "map_hash_bucket_size", args: [512] },
+    { name: "map_hash_max_size", args: [nextPower(2 * (view.stream?.passthrough?.hosts.length ?? 0))] },
+    { name: "variables_hash_bucket_size", args: [256] },
+  ];
+  return [...log, ...hashes, ...stream.directives].map(printDirective);
+}
+
+function nextPower(count: number): number {
+  return 2 ** Math.max(11, Math.ceil(Math.log2(Math.max(1, count))));
+}
+
+function serverView(server: StreamServer, stream: StreamView, view: ConfView): object {
+  const udp = server.protocol === "UDP";
+  const name = `sluice_${udp ? "udp" : "tcp"}_${server.port}`;
+  const flags = [...(udp ? ["udp"] : []), ...(server.decode ? ["proxy_protocol"] : [])];
+  return {
+    name: { printed: name },
+    peers: server.endpoints.map((endpoint) => ({ line: { printed: printDirective({ name: "server", args: [endpoint] }) } })),
+    listens: lines(listenLines(server.port, flags, view)),
+    body: lines([
+      ...(udp ? [printDirective({ name: "proxy_responses", args: [stream.responses] })] : []),
+      ...(server.encode ? [printDirective({ name: "proxy_protocol", args: ["on"] })] : []),
+    ]),
+  };
+}
+
+/** On the addresses of the http part. */
+function listenLines(port: number, flags: readonly string[], view: ConfView): string[] {
+  const like = view.listens[0] as Listen;
+  const v4 = like.addresses.filter((a) => !a.startsWith("["));
+  const v6 = like.addresses.filter((a) => a.startsWith("["));
+  const all = like.addresses.length === 0;
+  const heads = [
+    ...(all ? [String(port)] : v4.map((a) => `${a}:${port}`)),
+    ...(like.ipv6 ? (all ? ["[::]"] : v6).map((a) => `${a}:${port}`) : []),
+  ];
+  const tail = [...flags, ...(like.reuseport ? ["reuseport"] : [])];
+  return heads.map((head) => printDirective({ name: "listen", args: [head, ...tail] }));
+}
+
+/**
+ * nginx sends a PROXY line to all of a server's targets or to none. So the first server sends one always: to http{}, which
+ * wants it, or by way of a second server, which takes it off again, to a passed-through host.
+ */
+function passthroughView(passthrough: NonNullable<StreamView["passthrough"]>, view: ConfView): object {
+  const socket = `unix:${passthrough.socket}`;
+  const decode = view.forwarded.useProxyProtocol ? ["proxy_protocol"] : [];
+  const address = ({ address, port }: { readonly address: string; readonly port: number }) =>
+    `${address.includes(":") ? `[${address}]` : address}:${port}`;
+  return {
+    listens: lines(listenLines(passthrough.httpsPort, decode, view)),
+    // the PROXY line of the client's side names the client, whoever sent it
+    trusted: lines(view.forwarded.useProxyProtocol ? ["set_real_ip_from 0.0.0.0/0;", "set_real_ip_from ::/0;"] : []),
+    inner: `127.0.0.1:${passthrough.proxyPort}`,
+    socket,
+    hosts: passthrough.hosts.map((host) => ({ host: host.host, to: socket, target: address(host) })),
+  };
+}

@@ -1,0 +1,60 @@
+/** TCP and UDP services and passed-through hosts → the stream part of nginx.conf. */
+
+import { isIPv6 } from "node:net";
+import type { EndpointDocument } from "../../lua-src/wire.ts";
+import type { Settings } from "../catalog/settings.ts";
+import type { EndpointSource } from "../model/backend.ts";
+import type { Passthrough, Stream, StreamParts, StreamServer } from "../model/stream.ts";
+import type { Directive, StreamView } from "./conf-view.ts";
+
+/** Streams without an endpoint are left out: their port stays closed. */
+export function streamParts(
+  streams: readonly Stream[],
+  passthroughs: readonly Passthrough[],
+  endpointsOf: (source: EndpointSource) => readonly EndpointDocument[],
+): StreamParts {
+  const servers: StreamServer[] = [];
+  for (const { protocol, port, decode, encode, endpoints: source } of streams) {
+    const endpoints = endpointsOf(source).map((e) => `${isIPv6(e.address) ? `[${e.address}]` : e.address}:${e.port}`);
+    if (endpoints.length > 0) servers.push({ protocol, port, decode, encode, endpoints });
+  }
+  return { servers, passthroughs };
+}
+
+export interface StreamSurroundings {
+  readonly available: boolean;
+  /** --enable-ssl-passthrough: the https port is the stream part's. */
+  readonly passthrough: { readonly httpsPort: number; readonly proxyPort: number } | undefined;
+  readonly socketDir: string;
+  readonly logPath: (path: string) => string;
+}
+
+/** Undefined: no stream part at all. */
+export function streamView(parts: StreamParts, settings: Settings, around: StreamSurroundings): StreamView | undefined {
+  if (!around.available || (parts.servers.length === 0 && around.passthrough === undefined)) return undefined;
+  const off = settings["disable-access-log"] || settings["disable-stream-access-log"];
+  const path = settings["stream-access-log-path"] ?? settings["access-log-path"];
+  return {
+    servers: parts.servers,
+    directives: [
+      ...proxyDirectives(settings),
+      ...(settings["enable-real-ip"] ? settings["proxy-real-ip-cidr"].map((cidr) => ({ name: "set_real_ip_from", args: [cidr] })) : []),
+    ],
+    logFormat: settings["log-format-stream"],
+    ...(off ? {} : { accessLog: around.logPath(path) }),
+    logParams: settings["access-log-params"].split(/\s+/).filter((p) => p !== ""),
+    responses: settings["proxy-stream-responses"],
+    ...(around.passthrough === undefined
+      ? {}
+      : { passthrough: { ...around.passthrough, hosts: parts.passthroughs, socket: `${around.socketDir}/passthrough.sock` } }),
+  };
+}
+
+function proxyDirectives(settings: Settings): Directive[] {
+  return [
+    { name: "proxy_timeout", args: [settings["proxy-stream-timeout"]] },
+    { name: "proxy_next_upstream", args: [settings["proxy-stream-next-upstream"] ? "on" : "off"] },
+    { name: "proxy_next_upstream_timeout", args: [settings["proxy-stream-next-upstream-timeout"]] },
+    { name: "proxy_next_upstream_tries", args: [settings["proxy-stream-next-upstream-tries"]] },
+  ];
+}
