@@ -69,6 +69,22 @@ function explainBackend(draft: Draft, name: string): void {
   }
 }
 
+/** Who may pass is not tried: the question has neither an address nor credentials. */
+function explainAccess(draft: Draft, { ipAccess, authBasic, authExternal, satisfy }: RouteDocument["features"]): void {
+  if (ipAccess !== undefined) {
+    because(draft, "client addresses are limited");
+  }
+  if (authBasic !== undefined) {
+    because(draft, `${authBasic.digest === true ? "digest" : "basic"} credentials of ${authBasic.users} are needed`);
+  }
+  if (authExternal !== undefined) {
+    because(draft, `${authExternal.url} is asked`);
+  }
+  if (satisfy !== undefined) {
+    because(draft, "satisfy any: one of these is enough");
+  }
+}
+
 function explainRoute(draft: Draft, document: RouteDocument, more: RouteMore | undefined, question: Question): void {
   draft.route = document;
   because(draft, `${document.kind} path ${document.path}`);
@@ -84,6 +100,7 @@ function explainRoute(draft: Draft, document: RouteDocument, more: RouteMore | u
     because(draft, "the path is redirected to its form with a slash");
   } else {
     explainBackend(draft, document.backend!);
+    explainAccess(draft, document.features);
   }
   const redirect = document.features.sslRedirect;
   if (redirect !== undefined && question.scheme === "http" && document.fixed === undefined) {

@@ -189,18 +189,23 @@ function compileHostMore(document: HostDocument, draft: Draft): HostMore | undef
   };
 }
 
-/** A route that cannot be compiled is left out; its neighbours stay. */
+/** A route that cannot be compiled answers 503: left out, it would leave its requests to a shorter path, which may ask nobody for credentials. */
+function compileOrDeny(host: string, document: RouteDocument, index: number): Route {
+  const [ok, compiled] = pcall(compileRoute, document, index);
+  if (ok) {
+    return compiled as Route;
+  }
+  const { kind, path, source } = document;
+  logError("route cannot be compiled, it answers 503", `${host}${path}: ${tostring(compiled)}`);
+  return compileRoute({ kind, path, source, features: {}, fixed: { status: 503 } }, index);
+}
+
 function compileHost(document: HostDocument): Host {
   const draft: Draft = { paths: new LuaTable(), count: 0, longestPrefix: 0, exactSlash: undefined, ordered: undefined, orderedCount: 0 };
   let index = 0;
   for (const routeDocument of document.routes) {
     index += 1;
-    const [ok, compiled] = pcall(compileRoute, routeDocument, index);
-    if (ok) {
-      addRoute(draft, routeDocument, compiled as Route);
-    } else {
-      logError("route cannot be compiled", `${document.name}${routeDocument.path}: ${tostring(compiled)}`);
-    }
+    addRoute(draft, routeDocument, compileOrDeny(document.name, routeDocument, index));
   }
   const more = compileHostMore(document, draft);
   const single = draft.count === 1 && draft.longestPrefix === 1 && draft.exactSlash === undefined && draft.ordered === undefined;

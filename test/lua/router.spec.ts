@@ -58,6 +58,13 @@ describe("router", () => {
     expectEqual(placeOf(routes, "/("), 2);
   });
 
+  it("answers 503 for a route that cannot be compiled, and serves its neighbours", () => {
+    const broken: RouteDocument = { ...route("prefix", "/a/"), features: { timeouts: { connect: "x" as never } } };
+    const host = compileHost({ name: "a.test", routes: [route("prefix", "/"), broken] });
+    expectEqual(matchPath(host, "/a/x")?.more?.status, 503);
+    expectEqual(matchPath(host, "/b")?.more, undefined);
+  });
+
   it("needs no table of special things for a plain host, and one route for a host with just /", () => {
     expectEqual(compileHost({ name: "a.test", routes: [route("prefix", "/"), route("exact", "/x")] }).more, undefined);
     const single = compileHost({ name: "a.test", routes: [route("prefix", "/")] });
