@@ -81,7 +81,7 @@ describe("basic authentication", () => {
     expect(outcome({ annotations, secrets })).toEqual(expected);
   });
 
-  test.each([
+  test.each<Readonly<Record<string, string>>>([
     { "auth-type": "Basic", "auth-secret": "users" },
     { "auth-type": "xbasic", "auth-secret": "users" },
     { "auth-secret": "users", "auth-secret-type": "map" },
