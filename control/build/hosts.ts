@@ -40,6 +40,7 @@ interface Compiled {
 const refused: Compiled = { features: {}, slash: {}, fixed: [], denied: true };
 
 const list = features as unknown as readonly Feature[];
+const notForFallback = new Set(["redirect", "rewrite", "ssl-redirect"]);
 
 /** `targets[i]` is the backend of `host.locations[i]`. */
 export function buildHost(host: HostLocations, targets: readonly string[], context: HostContext): Host {
@@ -126,6 +127,7 @@ function compile(place: HostPlace, location: Location, context: HostContext): Co
   const documents: FeatureDocuments = {};
   const fixed: Fixed[] = [];
   for (const feature of list) {
+    if (location.fallback === true && notForFallback.has(feature.name)) continue;
     const refusal = feature.deny?.(owner.annotations.values as never, at);
     if (refusal !== undefined) {
       report(context, location, refusal);
@@ -163,7 +165,7 @@ function report(context: HostContext, location: Location, denied: Denied): void 
 function hostSettings(host: HostLocations): Omit<HostDocument, "name" | "routes"> {
   const sorted = [...host.locations].sort((a, b) => b.path.length - a.path.length);
   for (const location of sorted) {
-    const appRoot = location.owner?.annotations.values["app-root"] as string | undefined;
+    const appRoot = location.fallback === true ? undefined : location.owner?.annotations.values["app-root"] as string | undefined;
     if (appRoot !== undefined) return { appRoot };
   }
   return {};

@@ -17,6 +17,8 @@ export interface Location {
   readonly at: string;
   /** The "/" that every host has; the first explicit "/" replaces it. */
   readonly implicit: boolean;
+  /** Default backend of an Ingress without rules: its redirect and rewrite annotations have no effect. */
+  readonly fallback?: true;
 }
 
 export interface HostLocations {
@@ -121,7 +123,7 @@ export function locationsByHost(accepted: readonly Accepted[], findings: Finding
     }
     if (spec.defaultBackend !== undefined && spec.rules.length === 0) {
       draftOf("", owner).add(
-        { path: "/", pathType: "Prefix", owner, backend: spec.defaultBackend, at: "spec.defaultBackend", implicit: false },
+        { path: "/", pathType: "Prefix", owner, backend: spec.defaultBackend, at: "spec.defaultBackend", implicit: false, fallback: true },
         findings,
       );
     }

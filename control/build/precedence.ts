@@ -16,12 +16,13 @@ export interface Placed {
 
 /** The rewrite target does something: it is set and differs from the path. */
 export function effectiveRewrite(location: Location): string | undefined {
+  if (location.fallback === true) return undefined;
   const target = location.owner?.annotations.values["rewrite-target"] as string | undefined;
   return target === undefined || target === "" || target === location.path ? undefined : target;
 }
 
 function usesRegex(location: Location): boolean {
-  return location.owner?.annotations.values["use-regex"] === true || effectiveRewrite(location) !== undefined;
+  return (location.fallback !== true && location.owner?.annotations.values["use-regex"] === true) || effectiveRewrite(location) !== undefined;
 }
 
 export function isRegexHost(locations: readonly Location[]): boolean {

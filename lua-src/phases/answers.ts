@@ -18,6 +18,7 @@ function endRequest(status: number, location: string | undefined): void {
     ngx.exit(status);
   } else {
     ngx.status = status;
+    ngx.header.set("Content-Length", tostring(location.length));
     ngx.print(location);
     ngx.exit(ngx.OK);
   }
