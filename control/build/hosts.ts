@@ -165,7 +165,7 @@ function report(context: HostContext, location: Location, denied: Denied): void 
 function hostSettings(host: HostLocations): Omit<HostDocument, "name" | "routes"> {
   const sorted = [...host.locations].sort((a, b) => b.path.length - a.path.length);
   for (const location of sorted) {
-    const appRoot = location.fallback === true ? undefined : location.owner?.annotations.values["app-root"] as string | undefined;
+    const appRoot = location.fallback === true ? undefined : (location.owner?.annotations.values["app-root"] as string | undefined);
     if (appRoot !== undefined) return { appRoot };
   }
   return {};

@@ -22,7 +22,9 @@ export function effectiveRewrite(location: Location): string | undefined {
 }
 
 function usesRegex(location: Location): boolean {
-  return (location.fallback !== true && location.owner?.annotations.values["use-regex"] === true) || effectiveRewrite(location) !== undefined;
+  return (
+    (location.fallback !== true && location.owner?.annotations.values["use-regex"] === true) || effectiveRewrite(location) !== undefined
+  );
 }
 
 export function isRegexHost(locations: readonly Location[]): boolean {

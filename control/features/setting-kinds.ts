@@ -3,7 +3,7 @@
 import { isIP } from "node:net";
 import { parseCidr } from "../catalog/cidr.ts";
 import type { Risk } from "../catalog/feature.ts";
-import { type Kind, pattern } from "../catalog/kinds.ts";
+import { headerName, type Kind, pattern } from "../catalog/kinds.ts";
 
 export const filePath = pattern("file path", /^[A-Za-z0-9._:/@,={}-]+$/, "/var/log/nginx/access.log", "a b;");
 export const mimeType = pattern("media type", /^[A-Za-z0-9.+-]+\/[A-Za-z0-9.+-]+$/, "text/html", "html");
@@ -143,4 +143,19 @@ export const redirectCode: Kind<number> = {
     /^30[1278]$/.test(t.trim()) ? { ok: true, value: Number(t) } : { ok: false, reason: `"${t}" is not 301, 302, 307 or 308` },
   examples: ["308", "200"],
   schema: { type: "string", enum: ["301", "302", "307", "308"] },
+};
+
+/** Header names; what is none is left out, the others count. */
+export const goodHeaderNames: Kind<readonly string[]> = {
+  label: "list of header names",
+  parse(t) {
+    const items = t.split(",").map((item) => item.trim());
+    const named = items.filter((item) => item !== "");
+    const bad = named.filter((item) => !headerName.parse(item).ok);
+    const value = named.filter((item) => !bad.includes(item));
+    if (bad.length === 0) return { ok: true, value };
+    return { ok: true, value, dropped: `${bad.map((item) => JSON.stringify(item)).join(", ")}: no header name; left out` };
+  },
+  examples: ["X-One, X-Two"],
+  schema: { type: "string" },
 };

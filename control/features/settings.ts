@@ -32,6 +32,7 @@ import {
   errorCodes,
   filePath,
   goodCidrs,
+  goodHeaderNames,
   mimeType,
   nextUpstream,
   redirectCode,
@@ -343,7 +344,7 @@ export const settings = {
     doc: "> 0 adds auto_reload.",
   }),
   "global-allowed-response-headers": setting({
-    kind: listOf(headerName),
+    kind: goodHeaderNames,
     default: [] as readonly string[],
     doc: "Names (case-sensitive) that annotation custom-headers may set. Invalid names dropped with a warning.",
   }),
@@ -420,7 +421,7 @@ export const settings = {
   "gzip-min-length": setting({ kind: int(0), default: 256, applies: "reload", doc: "nginx gzip_min_length." }),
   "gzip-types": setting({ kind: line, default: gzipTypes, applies: "reload", doc: "nginx gzip_types." }),
   "hide-headers": setting({
-    kind: listOf(headerName),
+    kind: goodHeaderNames,
     default: [] as readonly string[],
     applies: "reload",
     doc: "Upstream response headers not passed to the client.",

@@ -26,7 +26,9 @@ export function httpDirectives(settings: Settings, around: ConfSurroundings): Di
     for (const family of ["proxy", "grpc", "fastcgi"]) out.push({ name: `${family}_pass_header`, args: ["Server"] });
   }
   if (can("enable-brotli", settings, around)) out.push(...brotli(settings));
-  for (const header of settings["hide-headers"]) out.push({ name: "proxy_hide_header", args: [header] });
+  for (const family of ["proxy", "grpc", "fastcgi"]) {
+    for (const header of settings["hide-headers"]) out.push({ name: `${family}_hide_header`, args: [header] });
+  }
   out.push(...resolver(settings, around));
   return out;
 }

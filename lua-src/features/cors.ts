@@ -29,7 +29,7 @@ function matchesWildcard(origin: string, { start, end }: Wildcard): boolean {
   return label !== undefined;
 }
 
-function isListed(config: Cors, origin: string): boolean {
+function isAllowed(config: Cors, origin: string): boolean {
   const lower = string.lower(origin);
   if (config.exact.get(lower) !== undefined) {
     return true;
@@ -48,7 +48,7 @@ function allowedOrigin(config: Cors): string | undefined {
     return "*";
   }
   const origin = ngx.var.get("http_origin");
-  return origin !== undefined && isListed(config, origin) ? origin : undefined;
+  return origin !== undefined && isAllowed(config, origin) ? origin : undefined;
 }
 
 function early(config: Cors): LuaMultiReturn<[number?, string?]> {
@@ -113,4 +113,4 @@ export const cors: Feature<CorsDocument, Cors> = {
   header,
 };
 
-export { allowedOrigin, prepare as prepareCors };
+export { isAllowed, prepare as prepareCors };
