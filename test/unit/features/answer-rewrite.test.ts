@@ -14,7 +14,7 @@ function outcome(own: Readonly<Record<string, string>>, config: Readonly<Record<
   const place = { settings, protocol } as unknown as Place;
   return {
     document: answerRewrite.build?.(values as never, place)?.answerRewrite,
-    fixed: answerRewrite.fixed?.(values as never, place).map((d) => [d.name, ...d.args].join(" ")),
+    fixed: answerRewrite.fixed?.(values as never, place).map((d) => ("args" in d ? [d.name, ...d.args].join(" ") : d)),
   };
 }
 
