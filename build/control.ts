@@ -3,6 +3,7 @@
 import { chmodSync, cpSync, existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { resolve } from "node:path";
 import { build } from "esbuild";
+import { bundleOptions } from "./bundle-options.ts";
 
 const root = process.env.SLUICE_ROOT!;
 const dist = resolve(root, "dist");
@@ -12,30 +13,13 @@ const commands = [
   { entry: "control/dbg-main.ts", name: "dbg" },
 ] as const;
 
-// CommonJS packages inside an ES module still call require() for Node's own modules.
-const banner = [
-  "#!/usr/bin/env node",
-  'import { createRequire as __createRequire } from "node:module";',
-  "const require = __createRequire(import.meta.url);",
-].join("\n");
-
 /** Written beside and renamed: a controller that starts meanwhile never reads half a file. */
 async function bundle(entry: string, name: string): Promise<void> {
   const stage = resolve(dist, `.stage-${process.pid}`);
   await build({
+    ...bundleOptions,
     entryPoints: [resolve(root, entry)],
     outfile: resolve(stage, `${name}.mjs`),
-    bundle: true,
-    platform: "node",
-    format: "esm",
-    target: "node20",
-    treeShaking: true,
-    sourcemap: "linked",
-    legalComments: "none",
-    logLevel: "warning",
-    banner: { js: banner },
-    // ws asks for these two if they are installed, and works without.
-    external: ["bufferutil", "utf-8-validate"],
   });
   chmodSync(resolve(stage, `${name}.mjs`), 0o755);
   renameSync(resolve(stage, `${name}.mjs.map`), resolve(dist, `${name}.mjs.map`));
