@@ -25,7 +25,7 @@ const rows = {
     risk: "high",
     onInvalid: "reject",
     guards: true,
-    doc: "External authentication: before each request this URL is asked by GET (or auth-method), without the body; 2xx lets the request pass, 401 and 403 go to the client, anything else is 500. May hold nginx variables, though not in scheme and port.",
+    doc: "External authentication: before each request this URL is asked by GET (or auth-method), without the body; 2xx lets the request pass, 401 and 403 go to the client, anything else is 500. May hold nginx variables and $escaped_request_uri, though not in scheme and port.",
   }),
   "auth-method": row({
     kind: oneOf(authMethods),

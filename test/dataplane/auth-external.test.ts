@@ -42,7 +42,7 @@ async function listen(server: Server | http.Server | https.Server): Promise<numb
   return (server.address() as AddressInfo).port;
 }
 
-async function authServer(answerWith: Answer, tls = false): Promise<AuthServer> {
+async function authServer(answerWith: Answer, tls = false, options: https.ServerOptions = {}): Promise<AuthServer> {
   const auth: { url: string; seen: AuthServer["seen"]; connections: number } = { url: "", seen: [], connections: 0 };
   const handler: http.RequestListener = (seen, answer) => {
     auth.seen.push({ method: seen.method, url: seen.url, headers: seen.headers });
@@ -50,7 +50,7 @@ async function authServer(answerWith: Answer, tls = false): Promise<AuthServer> 
     answerWith(answer, seen);
   };
   const { certificate, key } = selfSigned("auth.test");
-  const server = tls ? https.createServer({ cert: certificate, key }, handler) : http.createServer(handler);
+  const server = tls ? https.createServer({ cert: certificate, key, ...options }, handler) : http.createServer(handler);
   server.on(tls ? "secureConnection" : "connection", () => {
     auth.connections += 1;
   });
@@ -202,6 +202,12 @@ test("connections are kept where asked for, for so many requests, whatever the b
       expect(auth.connections).toBe(3);
     }
   }
+});
+
+test.each(["TLSv1.2", "TLSv1.3"] as const)("a service that speaks %s alone is asked", async (version) => {
+  const auth = await authServer(ok, true, { minVersion: version, maxVersion: version });
+  await serve({ url: auth.url });
+  expect((await plane.get("app.test", "/")).status).toBe(200);
 });
 
 test("HEAD and its Content-Length keep the connection in step", async () => {
