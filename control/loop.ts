@@ -5,7 +5,7 @@
 
 import type { EndpointDocument } from "../lua-src/wire.ts";
 import type { Apply } from "./apply/apply.ts";
-import type { LastGood } from "./build/accept.ts";
+import type { Accepted, LastGood } from "./build/accept.ts";
 import { type BuildOptions, type Built, build } from "./build/build.ts";
 import { endpointsFrom, isTouched, sourcesOf, whyEmpty } from "./endpoint-sources.ts";
 import type { Backend } from "./model/backend.ts";
@@ -17,6 +17,7 @@ import { profilesOf } from "./plan/plan.ts";
 import { profileLimit } from "./plan/profiles.ts";
 import { streamParts } from "./plan/stream.ts";
 import type { Board } from "./report/board.ts";
+import { traceBackend, traceBackends, traceEvents } from "./report/trace.ts";
 import type { Logger } from "./run/logger.ts";
 import type { Sink, SourceEvent } from "./source/source.ts";
 
@@ -37,6 +38,8 @@ export interface LoopOptions {
   /** Read for each build: `now` moves on. */
   readonly buildOptions: () => BuildOptions;
   readonly general: GeneralOptions;
+  /** After each build, before it is applied. */
+  readonly onBuilt?: () => void;
 }
 
 /** An object version that must be read, or an object that must be gone (version undefined). */
@@ -76,6 +79,7 @@ export class Loop implements Sink {
   }
 
   change(events: readonly SourceEvent[]): void {
+    traceEvents(this.#o.logger, events);
     const touched = this.#o.objects.change(events);
     this.#model ||= touched.model;
     for (const service of touched.services) this.#services.add(service);
@@ -124,6 +128,11 @@ export class Loop implements Sink {
       hosts: this.#built?.model.hosts.length ?? 0,
       backends: this.#built?.model.backends.size ?? 0,
     };
+  }
+
+  /** Our Ingresses as they count since the last build. */
+  get accepted(): readonly Accepted[] {
+    return this.#built?.accepted ?? [];
   }
 
   /** Versions in force of refused Ingresses, for admission to build with. */
@@ -229,8 +238,10 @@ export class Loop implements Sink {
   async #full(): Promise<void> {
     const { objects, apply, board, general, names } = this.#o;
     const built = build(objects, this.#lastGood, this.#o.buildOptions());
+    this.#trace(built);
     this.#built = built;
     this.#lastGood = built.lastGood;
+    this.#o.onBuilt?.();
     objects.setReferences(built.references);
     names.watchNames(new Set(sourcesOf(built.model).flatMap((s) => (s.kind === "dns" ? [s.host] : []))));
     this.#empty.clear();
@@ -241,6 +252,15 @@ export class Loop implements Sink {
     const streams = streamParts(built.model.streams, built.model.passthroughs, (source) => endpointsFrom(source, objects, names));
     const refused = await apply.apply({ documents, profiles, basis: { ...built.basis, streams } });
     board.set("apply", refused);
+  }
+
+  #trace(built: Built): void {
+    const { hosts, backends, certificates } = built.model;
+    this.#o.logger.debug(2, "syncing", { hosts: hosts.length, backends: backends.size, certificates: certificates.size });
+    traceBackends(
+      this.#o.logger,
+      [...backends.keys()].filter((id) => this.#built?.model.backends.has(id) !== true),
+    );
   }
 
   #limits(profiles: number): Finding[] {
@@ -265,6 +285,7 @@ export class Loop implements Sink {
   /** Also notes whether the backend has none, for the findings. */
   #endpointsOf(backend: Backend): readonly EndpointDocument[] {
     const endpoints = endpointsFrom(backend.endpoints, this.#o.objects, this.#o.names);
+    traceBackend(this.#o.logger, backend, endpoints);
     const finding = endpoints.length > 0 ? undefined : whyEmpty(backend, this.#o.names);
     if (finding === undefined) this.#empty.delete(backend.id);
     else this.#empty.set(backend.id, finding);

@@ -38,6 +38,8 @@ export interface ApplyOptions {
   readonly logger: Logger;
   /** Resolves when the next reload may happen (--sync-rate-limit). */
   readonly mayReload: () => Promise<void>;
+  /** After each reload that was wanted, with what went wrong. */
+  readonly onReload?: (problem: string | undefined) => void;
 }
 
 export interface ApplyState {
@@ -191,7 +193,7 @@ export class Apply {
     const reason = this.#reason(conf);
     const usable = await this.#tester.usable(conf, this.#running, findings);
     if (usable === undefined || usable.rendered.hash === this.#running?.rendered.hash) {
-      this.#record(reason, false);
+      this.#record(reason, false, findings.findLast((f) => f.code === "config-refused")?.text);
       return;
     }
     const leaving = conf.basis.settings["enable-serial-reloads"] ? this.#o.nginx.leaving() : [];
@@ -203,7 +205,7 @@ export class Apply {
     try {
       await this.#answers(usable.rendered.hash);
     } catch (error) {
-      this.#record(reason, false);
+      this.#record(reason, false, (error as Error).message);
       throw error;
     }
     await this.#refillIfEmptied(conf, usable);
@@ -235,7 +237,8 @@ export class Apply {
     return `${missing.length} new profile(s), ${first.id}: ${[first.family, ...what].join(", ").slice(0, 200)}`;
   }
 
-  #record(reason: string, ok: boolean): void {
+  #record(reason: string, ok: boolean, problem = "nginx refuses the configuration"): void {
+    this.#o.onReload?.(ok ? undefined : problem);
     this.#reloads += ok ? 1 : 0;
     this.#failedReloads += ok ? 0 : 1;
     if (ok) this.#lastSuccess = Date.now();

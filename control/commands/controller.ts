@@ -3,6 +3,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import type { KubeConfig } from "@kubernetes/client-node";
 import { Apply } from "../apply/apply.ts";
 import { DataPlane } from "../apply/dataplane.ts";
 import { writeWhole } from "../apply/files.ts";
@@ -32,6 +33,7 @@ import { loadKubeConfig } from "../source/kube-config.ts";
 import type { KindName, Source } from "../source/source.ts";
 import { version } from "../version.ts";
 import { openAdmission } from "./admission.ts";
+import { openClusterDuties } from "./cluster.ts";
 import { surroundings } from "./surroundings.ts";
 
 /** Runs until a signal; resolves with the exit code. Rejects when it cannot start, with a sentence for the user. */
@@ -69,6 +71,7 @@ export async function runController(options: Options): Promise<number> {
     configMap: { kind: "ConfigMap", ...(namespacedName(options.configmap) ?? { namespace: "", name: "" }) },
     logger,
     mayReload: rateLimit(options.syncRateLimit),
+    onReload: (problem) => duties?.reloaded(problem),
   });
   if (!nginx.running && nginx.orphans().length === 0) await refuseBusyPorts(options);
 
@@ -84,9 +87,15 @@ export async function runController(options: Options): Promise<number> {
     names,
     general: { httpsPort: options.httpsPort, healthPath: options.healthCheckPath },
     buildOptions: currentOptions,
+    onBuilt: () => duties?.built(),
   });
 
-  const source = openSource(options, logger);
+  const config = options.manifests === "" ? loadKubeConfig(options) : undefined;
+  const source = openSource(options, config, logger);
+  const duties =
+    config === undefined
+      ? undefined
+      : await openClusterDuties({ options, config, objects, loop: () => loop, board, buildOptions: currentOptions, logger });
   let stopping = false;
   const health = await startHealth({
     host: options.healthzHost,
@@ -121,7 +130,8 @@ export async function runController(options: Options): Promise<number> {
       ),
   });
   const admission = await openAdmission({ options, objects, loop, buildOptions: currentOptions, logger });
-  source.start(loop);
+  duties?.start();
+  source.start(duties?.sink(loop) ?? loop);
 
   const name = await nextSignal();
   stopping = true;
@@ -129,6 +139,7 @@ export async function runController(options: Options): Promise<number> {
   await pause(options.shutdownGracePeriod * 1000);
   loop.stop();
   await admission?.stop();
+  await duties?.stop();
   await source.stop();
   names.stop();
   await nginx.quit(240_000);
@@ -204,8 +215,8 @@ async function refuseBusyPorts(options: Options): Promise<void> {
   if (problems.length > 0) throw new Error(problems.join("; "));
 }
 
-function openSource(options: Options, logger: Logger): Source {
-  if (options.manifests !== "") return new FolderSource({ path: options.manifests, logger });
+function openSource(options: Options, config: KubeConfig | undefined, logger: Logger): Source {
+  if (config === undefined) return new FolderSource({ path: options.manifests, logger });
   const kinds: KindName[] = ["Ingress", "IngressClass", "Service", "EndpointSlice", "Secret", "ConfigMap"];
   if (options.watchNamespaceSelector !== "") kinds.push("Namespace");
   const named: [KindName, string][] = [
@@ -213,6 +224,7 @@ function openSource(options: Options, logger: Logger): Source {
     ["ConfigMap", options.tcpServicesConfigmap],
     ["ConfigMap", options.udpServicesConfigmap],
     ["Service", options.defaultBackendService],
+    ["Service", options.publishService],
     ["Secret", options.defaultSslCertificate],
   ];
   const extras = named.flatMap(([kind, text]) => {
@@ -220,7 +232,7 @@ function openSource(options: Options, logger: Logger): Source {
     return ref === undefined ? [] : [{ kind, ...ref }];
   });
   return new ClusterSource({
-    config: loadKubeConfig(options),
+    config,
     followed: followedFor({ kinds, namespace: options.watchNamespace, extras }),
     logger,
   });

@@ -1,5 +1,6 @@
 /** The last known objects by kind, with the indexes that build/ reads, and which of them the last build asked for. */
 
+import { isDeepStrictEqual } from "node:util";
 import { type ObjectRef, refKey } from "../model/ids.ts";
 import type { ConfigMap, EndpointSlice, Ingress, IngressClass, Namespace, Secret, Service } from "../source/kinds.ts";
 import type { KindName, KubeObject, SourceEvent } from "../source/source.ts";
@@ -37,7 +38,8 @@ export class Objects {
     if (object.kind === "EndpointSlice") {
       if (old?.kind === "EndpointSlice") this.#dropSlice(old, touched);
       this.#addSlice(object, touched);
-    } else this.#touch(object.kind, object.metadata.namespace, object.metadata.name, touched);
+    } else if (old?.kind !== "Ingress" || object.kind !== "Ingress" || !sameForBuild(old, object))
+      this.#touch(object.kind, object.metadata.namespace, object.metadata.name, touched);
   }
 
   #remove(event: { readonly kind: KindName; readonly namespace: string; readonly name: string }, touched: Touched): void {
@@ -157,6 +159,13 @@ export class Objects {
   counts(): Readonly<Record<string, number>> {
     return Object.fromEntries([...this.#byKind].map(([kind, map]) => [kind, map.size]));
   }
+}
+
+/** Only its status or its labels differ: nothing that a build reads. */
+export function sameForBuild(a: Ingress, b: Ingress): boolean {
+  const { uid, creationTimestamp, annotations } = a.metadata;
+  if (uid !== b.metadata.uid || creationTimestamp !== b.metadata.creationTimestamp) return false;
+  return isDeepStrictEqual(annotations, b.metadata.annotations) && isDeepStrictEqual(a.spec, b.spec);
 }
 
 /** Hosts that an Ingress has a say in, lower case; "" is the catch-all. */

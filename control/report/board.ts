@@ -57,6 +57,10 @@ export class Board {
     for (const listener of this.#listeners) listener(finding);
   }
 
+  current(): Finding[] {
+    return [...this.#current.values()].map(({ finding }) => finding);
+  }
+
   all(): ReportedFinding[] {
     return [...this.#current.values()].map(({ finding, since }) => ({
       code: finding.code,

@@ -9,6 +9,8 @@ export interface Logger {
   info(message: string, fields?: LogFields): void;
   warning(message: string, fields?: LogFields): void;
   error(message: string, fields?: LogFields): void;
+  /** -v: for callers whose fields cost something to make. */
+  readonly verbosity: number;
   /** Written with -v of at least level. */
   debug(level: number, message: string, fields?: LogFields): void;
   /** A warning that is written the first time its message and fields occur. */
@@ -34,6 +36,7 @@ export function createLogger(verbosity: number, target: LogTarget = stderr, cloc
         `${severity}${stamp(clock.now())} ${String(process.pid).padStart(7)} ${file}] ${oneLine(message)}${fieldsText(fields)}\n`,
       );
     return {
+      verbosity,
       info: (message, fields) => line("I", message, fields),
       warning: (message, fields) => line("W", message, fields),
       error: (message, fields) => line("E", message, fields),

@@ -1,4 +1,4 @@
-/** Reading from the Kubernetes API: one keep-alive agent, credentials read again every minute. */
+/** Talking to the Kubernetes API: one keep-alive agent, credentials read again every minute. */
 
 import { Agent as HttpAgent } from "node:http";
 import { Agent as HttpsAgent, type RequestOptions } from "node:https";
@@ -25,6 +25,8 @@ export interface ApiServer {
   readonly url: string;
   /** The parsed body. Rejects with ApiError. */
   get(path: string, query: Query, signal: AbortSignal): Promise<unknown>;
+  /** The parsed answer. A patch is a merge patch. Rejects with ApiError. */
+  send(method: "POST" | "PUT" | "PATCH", path: string, body: unknown, signal?: AbortSignal): Promise<unknown>;
   /** The body as it comes. The stream's errors go through apiErrorOf. */
   stream(path: string, query: Query): Promise<Readable>;
   close(): void;
@@ -80,6 +82,26 @@ export function connectApiServer(config: KubeConfig): ApiServer {
           ...base,
           timeout,
           signal,
+          isStream: false,
+          resolveBodyOnly: false,
+          responseType: "text",
+        } as const);
+        return JSON.parse(response.body as string);
+      } catch (error) {
+        throw failed(error);
+      }
+    },
+    async send(method, path, body, signal) {
+      const base = await options({});
+      const type = method === "PATCH" ? "application/merge-patch+json" : "application/json";
+      try {
+        const response = await got(`${url}${path}`, {
+          ...base,
+          method,
+          body: JSON.stringify(body),
+          headers: { ...base.headers, "content-type": type },
+          timeout: { connect: 10_000, secureConnect: 10_000, request: 10_000 },
+          ...(signal === undefined ? {} : { signal }),
           isStream: false,
           resolveBodyOnly: false,
           responseType: "text",

@@ -35,6 +35,12 @@ export interface ServicePortRef {
   readonly name?: string;
 }
 
+/** What people reach the object by. */
+export interface LoadBalancerAddress {
+  readonly ip?: string;
+  readonly hostname?: string;
+}
+
 export interface IngressBackend {
   readonly service?: { readonly name: string; readonly port: ServicePortRef };
   readonly resource?: { readonly kind: string; readonly name: string };
@@ -57,6 +63,7 @@ export interface Ingress {
     /** paths absent: a rule without http. */
     readonly rules: readonly { readonly host: string; readonly paths?: readonly IngressPath[] }[];
   };
+  readonly status?: { readonly loadBalancer: readonly LoadBalancerAddress[] };
 }
 
 export interface IngressClass {
@@ -86,7 +93,7 @@ export interface Service {
     readonly trafficDistribution?: string;
     readonly ports: readonly ServicePort[];
   };
-  readonly status: { readonly loadBalancer: readonly { readonly ip?: string; readonly hostname?: string }[] };
+  readonly status: { readonly loadBalancer: readonly LoadBalancerAddress[] };
 }
 
 export interface SliceEndpoint {

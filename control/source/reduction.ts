@@ -24,6 +24,7 @@ import type {
   IngressBackend,
   IngressClass,
   IngressPath,
+  LoadBalancerAddress,
   Metadata,
   Namespace,
   Node,
@@ -58,6 +59,7 @@ export function reduceIngress(object: Place): Ingress {
   const spec = within(object, "spec");
   const defaultBackend = optional(spec, "defaultBackend");
   const ingressClassName = optionalText(spec, "ingressClassName");
+  const addresses = loadBalancer(object);
   return {
     kind: "Ingress",
     metadata: metadata(object, "all"),
@@ -70,7 +72,12 @@ export function reduceIngress(object: Place): Ingress {
         return { host: text(rule, "host"), ...(http === undefined ? {} : { paths: places(http, "paths").map(ingressPath) }) };
       }),
     },
+    ...(addresses.length === 0 ? {} : { status: { loadBalancer: addresses } }),
   };
+}
+
+function loadBalancer(object: Place): LoadBalancerAddress[] {
+  return places(within(within(object, "status"), "loadBalancer"), "ingress").map(loadBalancerAddress);
 }
 
 function ingressPath(place: Place): IngressPath {
@@ -128,11 +135,11 @@ export function reduceService(object: Place): Service {
         };
       }),
     },
-    status: { loadBalancer: places(within(within(object, "status"), "loadBalancer"), "ingress").map(loadBalancerAddress) },
+    status: { loadBalancer: loadBalancer(object) },
   };
 }
 
-function loadBalancerAddress(place: Place): { readonly ip?: string; readonly hostname?: string } {
+function loadBalancerAddress(place: Place): LoadBalancerAddress {
   const ip = optionalText(place, "ip");
   const hostname = optionalText(place, "hostname");
   return { ...(ip === undefined ? {} : { ip }), ...(hostname === undefined ? {} : { hostname }) };
