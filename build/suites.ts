@@ -90,6 +90,13 @@ const suites: readonly Suite[] = [
     },
     unless: { file: ".cache/debian13/nginx", reason: "Debian 13's nginx could not be fetched (the reason stands at the top)" },
   },
+  {
+    name: "cluster",
+    about: "a real API server",
+    kind: "counted",
+    commands: [[node, "build/run.mjs", "test/cluster/main.ts"]],
+    needs: built,
+  },
 ];
 
 interface Run {

@@ -26,7 +26,7 @@ export interface ApiServer {
   /** The parsed body. Rejects with ApiError. */
   get(path: string, query: Query, signal: AbortSignal): Promise<unknown>;
   /** The parsed answer. A patch is a merge patch. Rejects with ApiError. */
-  send(method: "POST" | "PUT" | "PATCH", path: string, body: unknown, signal?: AbortSignal): Promise<unknown>;
+  send(method: "POST" | "PUT" | "PATCH" | "DELETE", path: string, body: unknown, signal?: AbortSignal): Promise<unknown>;
   /** The body as it comes. The stream's errors go through apiErrorOf. */
   stream(path: string, query: Query): Promise<Readable>;
   close(): void;

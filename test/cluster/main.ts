@@ -1,0 +1,58 @@
+/**
+ * The cluster suite: builds the control plane's program, enters a network namespace of its own, runs the tests.
+ * usage: node build/run.mjs test/cluster/main.ts [vitest arguments…]; KEEP=1 in the environment keeps logs
+ */
+
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { countsText, type Outcome } from "../../build/outcome.ts";
+import { kubeProgram, obstacle } from "./program.ts";
+
+const root = process.env.SLUICE_ROOT!;
+
+const network = [
+  "ip link set lo up",
+  "ip route add local 10.244.0.0/16 dev lo",
+  "ip route add local 10.96.0.0/16 dev lo",
+  // Where the kernel has IPv6.
+  "ip -6 route add local fd00:10:244::/64 dev lo 2>/dev/null || true",
+].join(" && ");
+
+function report(outcome: Outcome): void {
+  for (const failure of outcome.failures) console.log(`FAILED ${failure}`);
+  for (const [reason, count] of Object.entries(outcome.skips)) console.log(`  ${count} × ${reason}`);
+  console.log(countsText(outcome));
+  process.exitCode = outcome.failed > 0 ? 1 : 0;
+}
+
+async function main(): Promise<void> {
+  const reason = obstacle();
+  if (reason !== undefined) {
+    report({ passed: 0, failed: 0, skipped: 1, failures: [], skips: { [reason]: 1 } });
+    return;
+  }
+  const kube = await kubeProgram();
+  const folder = mkdtempSync(join(tmpdir(), "sluice-cluster-suite-"));
+  const file = join(folder, "outcome.json");
+  const reporters = ["--reporter=verbose", `--reporter=${resolve(root, "build/vitest-outcome.ts")}`];
+  const vitest = [
+    resolve(root, "node_modules/vitest/vitest.mjs"),
+    "run",
+    "--no-color",
+    "--no-file-parallelism",
+    "test/cluster",
+    ...reporters,
+  ];
+  const words = [...vitest, ...process.argv.slice(2)].map((word) => `'${word}'`).join(" ");
+  spawnSync("unshare", ["--net", "sh", "-c", `${network} && exec '${process.execPath}' ${words}`], {
+    cwd: root,
+    stdio: ["ignore", "inherit", "inherit"],
+    env: { ...process.env, SLUICE_OUTCOME: file, SLUICE_KUBE: kube, NO_COLOR: "1" },
+  });
+  report(JSON.parse(readFileSync(file, "utf8")) as Outcome);
+  rmSync(folder, { recursive: true });
+}
+
+await main();

@@ -1,0 +1,138 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { request } from "node:http";
+import { resolve } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { parseAllDocuments } from "yaml";
+import { eventually } from "./control-plane.ts";
+import { type ControllerPod, deployment, ingress, World } from "./world.ts";
+
+const world = new World();
+let pod: ControllerPod;
+
+beforeAll(async () => {
+  await world.start();
+  pod = await world.startController(0, ["--publish-service=ingress-nginx/publish"]);
+}, 180_000);
+
+afterAll(() => world.stop(), 60_000);
+
+interface Answer {
+  readonly status: number;
+  readonly pod?: string;
+  readonly version?: string;
+}
+
+/** Not fetch: it sets the Host header itself. */
+function get(host: string, path = "/"): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const call = request({ host: "127.0.0.1", port: pod.httpPort, path, headers: { host } }, (response) => {
+      let text = "";
+      response.on("data", (part: Buffer) => {
+        text += part.toString();
+      });
+      response.on("error", reject);
+      response.on("end", () => {
+        const body = response.headers["content-type"] === "application/json" ? JSON.parse(text) : {};
+        resolve({ status: response.statusCode ?? 0, ...body });
+      });
+    });
+    call.on("error", reject);
+    call.end();
+  });
+}
+
+async function rolledOut(name: string): Promise<void> {
+  await eventually(`the rollout of ${name} is over`, async () =>
+    (await world.kubectl(["rollout", "status", `deployment/${name}`, "--watch=false"])).out.includes("successfully"),
+  );
+}
+
+test("a Deployment, a Service and an Ingress are served; edits, scaling and deletion follow", async () => {
+  await world.mustApply(...deployment("web", 3, "v1"), ingress("web", "web.test", "web"));
+  await eventually("web.test answers", async () => (await get("web.test")).version === "v1");
+  const pods = new Set<string | undefined>();
+  await eventually("each of the three pods answers", async () => pods.add((await get("web.test")).pod).size === 3);
+  await world.mustApply(ingress("web", "web2.test", "web"));
+  await eventually("the new host answers", async () => (await get("web2.test")).status === 200);
+  expect((await get("web.test")).status).toBe(404);
+  await world.mustKubectl(["scale", "deployment/web", "--replicas=0"]);
+  await eventually("without pods it answers 503", async () => (await get("web2.test")).status === 503);
+  await world.mustKubectl(["delete", "ingress", "web"]);
+  await eventually("the host is gone", async () => (await get("web2.test")).status === 404);
+});
+
+test("a rollout loses no request", async () => {
+  await world.mustApply(...deployment("roll", 4, "v1"), ingress("roll", "roll.test", "roll"));
+  await rolledOut("roll");
+  await eventually("roll.test answers", async () => (await get("roll.test")).version === "v1");
+  const failures: number[] = [];
+  const versions = new Map<string, number>();
+  let over = false;
+  const client = async () => {
+    while (!over) {
+      const { status, version = "" } = await get("roll.test").catch(() => ({ status: 0 }) as Answer);
+      if (status !== 200) failures.push(status);
+      versions.set(version, (versions.get(version) ?? 0) + 1);
+      await new Promise((done) => setTimeout(done, 5));
+    }
+  };
+  const clients = [client(), client()];
+  await world.mustApply(...deployment("roll", 4, "v2"));
+  await rolledOut("roll");
+  await eventually("only the new version answers", async () => {
+    versions.clear();
+    await eventually("some answers came", () => (versions.get("v2") ?? 0) > 20);
+    return versions.get("v1") === undefined;
+  });
+  over = true;
+  await Promise.all(clients);
+  expect(failures).toEqual([]);
+});
+
+test("everything in examples/ can be applied, edited and deleted", async () => {
+  await world.mustKubectl(["create", "namespace", "demo"]);
+  const folder = resolve(process.env.SLUICE_ROOT!, "examples");
+  const objects = readdirSync(folder)
+    .filter((file) => file.endsWith(".yaml"))
+    .flatMap((file) => parseAllDocuments(readFileSync(resolve(folder, file), "utf8")).map((document) => document.toJS() as Manifest))
+    // Their addresses are those of local pods, which no cluster takes.
+    .filter((object) => object !== null && object.kind !== "EndpointSlice" && object.kind !== "IngressClass");
+  await world.mustApply(...objects);
+  const ingresses = objects.filter(({ kind }) => kind === "Ingress");
+  const host = ingresses[0]!.spec.rules[0]!.host;
+  await eventually(`${host} is known`, async () => (await get(host)).status !== 404);
+  await world.mustKubectl(["-n", "demo", "delete", "ingress", "--all"]);
+  await eventually(`${host} is gone`, async () => (await get(host)).status === 404);
+});
+
+interface Manifest {
+  readonly kind: string;
+  readonly spec: { readonly rules: readonly { readonly host: string }[] };
+}
+
+test("the API server dies and comes back: serving goes on, nothing is lost", async () => {
+  await world.mustApply(...deployment("stay", 2, "v1"), ingress("stay", "stay.test", "stay"));
+  await eventually("stay.test answers", async () => (await get("stay.test")).status === 200);
+  await world.plane.killApi();
+  for (let i = 0; i < 20; i += 1) expect((await get("stay.test")).status).toBe(200);
+  await world.plane.startApi();
+  await world.mustApply(ingress("later", "later.test", "stay"));
+  await eventually("what came later is served", async () => (await get("later.test")).status === 200);
+});
+
+test("a history that was compacted while the API server was away is no hindrance", async () => {
+  await world.mustApply(ingress("old", "old.test", "stay"));
+  await eventually("old.test answers", async () => (await get("old.test")).status === 200);
+  process.kill(world.node.pid(`ingress-nginx/${pod.name}`), "SIGSTOP");
+  try {
+    await world.mustKubectl(["delete", "ingress", "old"]);
+    await world.mustApply(ingress("new", "new.test", "stay"));
+    await world.plane.killApi();
+    await world.plane.compact();
+    await world.plane.startApi();
+  } finally {
+    process.kill(world.node.pid(`ingress-nginx/${pod.name}`), "SIGCONT");
+  }
+  await eventually("the new one is served", async () => (await get("new.test")).status === 200);
+  await eventually("the old one is not", async () => (await get("old.test")).status === 404);
+});
