@@ -6,6 +6,7 @@
 import { C, cdef, type Library, load, type Memory, string as textOf } from "ffi";
 import { Cache } from "../base/cache";
 import { logError } from "../base/log";
+import { noteWrongGuess, waitForTurn } from "./guesses";
 
 cdef("char *crypt_r(const char *phrase, const char *setting, void *memory); void *calloc(size_t count, size_t size);");
 
@@ -105,19 +106,27 @@ function callLibrary(password: string, hash: string): string | undefined {
   return result === undefined ? undefined : textOf(result);
 }
 
-/** A failure of libcrypt ("*0", NULL) is never equal to what is stored. */
-function libcryptMatches(password: string, hash: string): boolean {
+/** A failure of libcrypt ("*0", NULL) is never equal to what is stored. Undefined: too many guesses wait. */
+function libcryptMatches(password: string, hash: string): boolean | undefined {
   const [zero] = string.find(password, "\0", 1, true);
   if (zero !== undefined) {
     return false;
   }
+  if (!waitForTurn()) {
+    return undefined;
+  }
+  const started = ngx.now();
   const [ok, result] = pcall(callLibrary, password, hash);
   if (!ok) {
     logError("libcrypt cannot be used, so its hashes let nobody in", tostring(result));
     return false;
   }
   const text = result as string | undefined;
-  return text !== undefined && string.sub(text, 1, 1) !== "*" && sameText(text, hash);
+  const matches = text !== undefined && string.sub(text, 1, 1) !== "*" && sameText(text, hash);
+  if (!matches) {
+    noteWrongGuess(started);
+  }
+  return matches;
 }
 
 function saltedShaMatches(password: string, encoded: string): boolean {
@@ -128,7 +137,7 @@ function saltedShaMatches(password: string, encoded: string): boolean {
   return sameText(ngx.sha1_bin(password + string.sub(bytes, 21)), string.sub(bytes, 1, 20));
 }
 
-function compare(password: string, hash: string): boolean {
+function compare(password: string, hash: string): boolean | undefined {
   const [scheme, rest] = string.match(hash, "^{(%u+)}(.*)$");
   if (scheme === "PLAIN") {
     return sameText(password, rest!);
@@ -146,8 +155,8 @@ function compare(password: string, hash: string): boolean {
   return libcryptMatches(password, hash);
 }
 
-/** An empty hash belongs to no password. */
-function verifyPassword(password: string, hash: string): boolean {
+/** An empty hash belongs to no password. May wait; undefined: too many guesses do. */
+function verifyPassword(password: string, hash: string): boolean | undefined {
   if (hash === "") {
     return false;
   }
@@ -158,9 +167,9 @@ function verifyPassword(password: string, hash: string): boolean {
     return seen.good;
   }
   const matches = compare(password, hash);
-  if (matches) {
+  if (matches === true) {
     goodOnes.set(memo, good);
-  } else {
+  } else if (matches === false) {
     badOnes.set(memo, bad);
   }
   return matches;

@@ -12,19 +12,20 @@ interface AuthBasic {
   readonly digest: boolean;
 }
 
-function mayPass(header: string, users: Users): boolean {
+/** Undefined: not tried, because too many guesses wait. */
+function mayPass(header: string, users: Users): boolean | undefined {
   const [encoded] = string.match(header, "^[Bb][Aa][Ss][Ii][Cc] +([%w+/=_-]+)%s*$");
   const decoded = encoded === undefined ? undefined : ngx.decode_base64(encoded);
   const [user, password] = string.match(decoded ?? "", "^([^:]+):(.*)$");
   const hash = user === undefined ? undefined : users.hashes.get(user);
-  return hash !== undefined && verifyPassword(password!, hash);
+  return hash === undefined ? false : verifyPassword(password!, hash);
 }
 
-function checkHeader(config: AuthBasic, users: Users, request: RequestState): boolean {
+function checkHeader(config: AuthBasic, users: Users, request: RequestState): boolean | undefined {
   const header = ngx.var.get("http_authorization") ?? "";
   if (!config.digest) {
     const good = mayPass(header, users);
-    request.challenge = good ? undefined : `Basic realm="${config.realm}"`;
+    request.challenge = good === true ? undefined : `Basic realm="${config.realm}"`;
     return good;
   }
   const verdict = checkDigest(header, users, config.realm);
@@ -37,7 +38,8 @@ function access(config: AuthBasic, request: RequestState): LuaMultiReturn<[numbe
   if (users === undefined) {
     return $multi(503);
   }
-  return $multi(checkHeader(config, users, request) ? 200 : 401);
+  const good = checkHeader(config, users, request);
+  return $multi(good === undefined ? 503 : good ? 200 : 401);
 }
 
 function passed(): LuaMultiReturn<[number?, string?]> {

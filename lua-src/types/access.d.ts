@@ -9,7 +9,16 @@ interface NgxApi {
   md5_bin(text: string): string;
   hmac_sha1(key: string, text: string): string;
   time(): number;
+  update_time(): void;
+  sleep(seconds: number): void;
+  readonly thread: NgxThreadApi;
   parse_http_time(text: string): number | undefined;
+}
+
+/** @noSelf */
+interface NgxThreadApi {
+  spawn(body: () => void): object;
+  wait(thread: object): LuaMultiReturn<[boolean, unknown]>;
 }
 
 /** @noSelf */

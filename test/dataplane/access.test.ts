@@ -67,7 +67,7 @@ beforeEach(async () => {
     general: generalDocument,
     users: {
       upsert: { basic: "alice:{PLAIN}secret\nbob:{PLAIN}\n", digest: `alice:${realm}:${md5(`alice:${realm}:secret`)}\n` },
-      remove: ["new"],
+      remove: ["new", "slow"],
     },
   });
 });
@@ -97,6 +97,20 @@ test("a changed table of users counts for the very next request; a removed one l
   expect((await plane.get("app.test", "/", basic("alice", "two"))).status).toBe(200);
   await plane.apply({ users: { remove: ["new"] } });
   expect((await plane.get("app.test", "/", basic("alice", "two"))).status).toBe(503);
+});
+
+test("guesses at a slow hash wait in turn; other routes and who is known already are served meanwhile", async () => {
+  // bcrypt of "secret", cost 8
+  const slow = "alice:$2y$08$abcdefghijklmnopqrstuuKxCcvB7KZ7.BpDoK0bh6qM7Dl1/xiJa\n";
+  await plane.apply({
+    users: { upsert: { slow } },
+    hosts: byName(route({ authBasic: { users: "slow", realm } }), hostDocument("open.test", [routeDocument("/", "a")])),
+  });
+  expect((await plane.get("app.test", "/", basic("alice", "secret"))).status).toBe(200);
+  const guesses = Array.from({ length: 12 }, (_, i) => plane.get("app.test", "/", basic("alice", `guess ${i}`)));
+  const others = [plane.get("app.test", "/", basic("alice", "secret")), plane.get("open.test", "/")];
+  expect((await Promise.all(others)).map((reply) => reply.status)).toEqual([200, 200]);
+  expect((await Promise.all(guesses)).map((reply) => reply.status)).toEqual(guesses.map(() => 401));
 });
 
 test("the configuration socket names the tables and shows no hash", async () => {
