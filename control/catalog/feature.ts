@@ -22,6 +22,8 @@ export type Support = "full" | "partial" | "none";
 export interface Row<T> {
   readonly kind: Kind<T>;
   readonly default: T;
+  /** Read in place of kind with --enable-annotation-validation=false: what is still safe as data. */
+  readonly unvalidated?: Kind<T>;
   /** ConfigMap key that overrides the default. Often of the same name. */
   readonly configMapKey?: string;
   readonly scope: Scope;
@@ -49,6 +51,7 @@ export type Values<R extends Rows> = { readonly [K in keyof R]: R[K] extends Row
 export function row<T, const D extends T | undefined>(r: {
   readonly kind: Kind<T>;
   readonly default: D;
+  readonly unvalidated?: Kind<T>;
   readonly configMapKey?: string;
   readonly scope?: Scope;
   readonly risk: Risk;

@@ -170,6 +170,8 @@ export const absolutePath = pattern("absolute path", new RegExp(`^/[${basic}]*$`
 export const url = pattern("URL", new RegExp(`^[${basic},?&= ]+$`), "https://example.test/x?y=1", 'https://x.test/"');
 /** As url, in one word. */
 export const urlWord = pattern("URL or path", new RegExp(`^[${basic},?&=]+$`), "https://example.test/x?y=1", "https://x.test/ y");
+/** One word of any printable text, which may name nginx variables. */
+export const anyWord = pattern("word", /^[\x21-\x7e]+$/, "http://x.test$request_uri", "a b");
 /** A URL whose parts may be nginx variables. */
 export const urlWithVariables = pattern(
   "URL, may hold variables",

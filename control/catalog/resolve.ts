@@ -131,7 +131,8 @@ function read(state: State, name: string, key: string, row: AnyRow, text: string
     return;
   }
   if (text.trim() === "") return;
-  const parsed = row.kind.parse(text);
+  const kind = state.options.validate ? row.kind : (row.unvalidated ?? row.kind);
+  const parsed = kind.parse(text);
   if (parsed.ok) {
     state.values[name] = parsed.value;
     state.given.add(name);

@@ -1,7 +1,7 @@
 /** Annotations: headers. */
 
 import { feature, row } from "../catalog/feature.ts";
-import { hostText, oneOf } from "../catalog/kinds.ts";
+import { anyWord, hostText, oneOf } from "../catalog/kinds.ts";
 import type { Directive } from "../model/model.ts";
 
 export const headers = feature({
@@ -16,6 +16,7 @@ export const headers = feature({
     }),
     "upstream-vhost": row({
       kind: hostText,
+      unvalidated: anyWord,
       default: undefined,
       risk: "low",
       onInvalid: "reject",

@@ -2,7 +2,7 @@
 
 import type { FeatureDocuments } from "../../lua-src/wire.ts";
 import { feature, row } from "../catalog/feature.ts";
-import { bool, int, urlWord } from "../catalog/kinds.ts";
+import { anyWord, bool, int, urlWord } from "../catalog/kinds.ts";
 import type { Directive } from "../model/model.ts";
 
 /** What an annotation of another feature's row says. */
@@ -33,6 +33,7 @@ export const redirect = feature({
   rows: {
     "permanent-redirect": row({
       kind: urlWord,
+      unvalidated: anyWord,
       default: undefined,
       risk: "medium",
       onInvalid: "reject",
@@ -47,6 +48,7 @@ export const redirect = feature({
     }),
     "temporal-redirect": row({
       kind: urlWord,
+      unvalidated: anyWord,
       default: undefined,
       risk: "medium",
       onInvalid: "reject",

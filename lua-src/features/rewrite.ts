@@ -13,6 +13,8 @@ interface Rewrite {
   readonly from: string;
   readonly target: GroupText;
   readonly forwardedPrefix: GroupText | undefined;
+  /** The target is a URL: the client is sent there, as nginx does with such a target. */
+  readonly redirects: boolean;
 }
 
 function parseGroups(source: string): GroupText {
@@ -46,9 +48,42 @@ function fillGroups(template: GroupText, groups: LuaTable<number, string | false
   return table.concat(out as unknown as string[]);
 }
 
+function escapeByte(char: string): string {
+  return string.format("%%%02X", string.byte(char));
+}
+
+/** Groups of a URI that came escaped are escaped again. */
+function escapeGroups(groups: LuaTable<number, string | false>): void {
+  const [escaped] = string.find(ngx.var.get("request_uri")!, "[%%+]");
+  if (escaped === undefined) {
+    return;
+  }
+  for (const i of $range(1, 9)) {
+    const group = groups.get(i);
+    if (group !== undefined && group !== false) {
+      const [text] = string.gsub(group, '[%z\x01-\x20\x7f-\xff"#%%&+?]', escapeByte);
+      groups.set(i, text);
+    }
+  }
+}
+
+function redirectTarget(config: Rewrite, groups: LuaTable<number, string | false>): string {
+  escapeGroups(groups);
+  const target = fillGroups(config.target, groups);
+  const query = ngx.var.get("args");
+  if (query === undefined || query === "") {
+    return target;
+  }
+  const [asked] = string.find(target, "?", 1, true);
+  return target + (asked === undefined ? "?" : "&") + query;
+}
+
 function early(config: Rewrite, request: RequestState): LuaMultiReturn<[number?, string?]> {
   const [groups] = ngx.re.match(request.uri!, config.from, "ijo");
   if (groups !== undefined) {
+    if (config.redirects) {
+      return $multi(302, redirectTarget(config, groups));
+    }
     const uri = fillGroups(config.target, groups);
     if (uri === "") {
       return $multi(500);
@@ -64,8 +99,10 @@ function early(config: Rewrite, request: RequestState): LuaMultiReturn<[number?,
 
 function prepare(document: RewriteDocument): Rewrite {
   const prefix = document.forwardedPrefix;
+  const [scheme] = string.find(document.target, "^https?://");
   return {
     from: document.from,
+    redirects: scheme !== undefined,
     target: parseGroups(document.target),
     forwardedPrefix: prefix === undefined ? undefined : parseGroups(prefix),
   };

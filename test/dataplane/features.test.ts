@@ -100,6 +100,26 @@ test("ssl-redirect without force wants a certificate for the very name or its wi
   await plane.apply({ servers: { remove: ["app.test", "*.wild.test"] } });
 });
 
+test("a rewrite target that is a URL sends the client there, query and escapes kept", async () => {
+  await plane.apply({ hosts: byName(route({ rewrite: { from: "^/x/(.*)", target: "https://new.test/y/$1" } })) });
+  expect(await plane.get("app.test", "/x/a%20b/%3Fc?d=e")).toMatchObject({
+    status: 302,
+    headers: { location: "https://new.test/y/a%20b/%3Fc?d=e" },
+  });
+  expect((await plane.get("app.test", "/x/a&b")).headers.location).toBe("https://new.test/y/a&b");
+  expect((await plane.get("app.test", "/other")).status).toBe(200);
+});
+
+test("a preflight has no body and no type; other answers keep theirs", async () => {
+  const cors = { origins: ["https://a.test"], methods: "GET", headers: "X-A", credentials: true, maxAge: 5 };
+  await plane.apply({ hosts: byName(route({ cors })) });
+  const preflight = await plane.get("app.test", "/", { method: "OPTIONS", headers: { origin: "https://a.test" } });
+  expect(preflight).toMatchObject({ status: 204, body: "", headers: { "access-control-allow-origin": "https://a.test" } });
+  expect(preflight.headers["transfer-encoding"]).toBeUndefined();
+  const steer = { headers: { origin: "https://a.test", "x-answer": JSON.stringify({ headers: { "content-type": "text/x" } }) } };
+  expect((await plane.get("app.test", "/", steer)).headers["content-type"]).toBe("text/x");
+});
+
 test("the redirect to https comes before an empty backend's 503", async () => {
   await plane.apply({
     hosts: byName(hostDocument("app.test", [routeDocument("/", "empty", { sslRedirect: { code: 308, force: true } })])),
