@@ -35,8 +35,10 @@ export const dictionaries = {
   balancer_ewma_last_touched_at: 10 * 1024 * 1024,
   balancer_ewma_locks: 1024 * 1024,
   ocsp_response_cache: 5 * 1024 * 1024,
-  /** Answers of external authentication, and digest nonces that were used. */
+  /** Answers of external authentication. */
   auth_cache: 10 * 1024 * 1024,
+  /** Nonces that were used; apart, so that no flood of cached answers makes it forget them. */
+  digest_nonces: 5 * 1024 * 1024,
   /** Buckets and counts of limit-rps, limit-rpm and limit-connections. */
   rate_limits: 10 * 1024 * 1024,
 } as const;

@@ -110,6 +110,10 @@ function splitUrl(url: string): Address | undefined {
 
 /** A value as it may stand in a header line. */
 function headerValue(text: string): string {
+  const [odd] = string.find(text, "[%z\r\n]");
+  if (odd === undefined) {
+    return text;
+  }
   const [out] = string.gsub(text, "[%z\r\n]", "");
   return out;
 }

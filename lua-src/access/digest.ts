@@ -9,7 +9,7 @@ import type { Users } from "./users";
 const lifetime = 300;
 const quote = string.byte('"');
 
-const shared = ngx.shared.get("auth_cache")!;
+const shared = ngx.shared.get("digest_nonces")!;
 
 /** All workers sign alike. */
 function signingKey(): string {
