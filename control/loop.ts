@@ -13,7 +13,7 @@ import type { Finding } from "./model/finding.ts";
 import type { ObjectRef } from "./model/ids.ts";
 import type { Objects } from "./objects/objects.ts";
 import { backendText, documentsOf, type GeneralOptions, generalOf } from "./plan/documents.ts";
-import { profilesOf } from "./plan/plan.ts";
+import { ownersIn, partsOf } from "./plan/plan.ts";
 import { profileLimit } from "./plan/profiles.ts";
 import { streamParts } from "./plan/stream.ts";
 import type { Board } from "./report/board.ts";
@@ -246,11 +246,11 @@ export class Loop implements Sink {
     names.watchNames(new Set(sourcesOf(built.model).flatMap((s) => (s.kind === "dns" ? [s.host] : []))));
     this.#empty.clear();
     const documents = documentsOf(built.model, generalOf(built.basis, general, built.model.patterns), (b) => this.#endpointsOf(b));
-    const profiles = profilesOf(built.model);
-    board.set("objects", [...built.model.findings, ...this.#limits(profiles.size)]);
+    const parts = partsOf(built.model);
+    board.set("objects", [...built.model.findings, ...this.#limits(parts.profiles.size)]);
     board.set("endpoints", [...this.#empty.values()]);
     const streams = streamParts(built.model.streams, built.model.passthroughs, (source) => endpointsFrom(source, objects, names));
-    const refused = await apply.apply({ documents, profiles, basis: { ...built.basis, streams } });
+    const refused = await apply.apply({ documents, parts, ownersOf: ownersIn(built.model), basis: { ...built.basis, streams } });
     board.set("apply", refused);
   }
 

@@ -15,11 +15,11 @@ import type { StreamParts } from "../model/stream.ts";
 import { type ConfSurroundings, confView } from "../plan/conf.ts";
 import { fileDirectives } from "../plan/conf-files.ts";
 import { lacking } from "../plan/conf-modules.ts";
-import type { Profile } from "../plan/conf-view.ts";
-import type { Plan } from "../plan/plan.ts";
+import { builtInParts, type ConfParts, type Plan } from "../plan/plan.ts";
 import { filesOf } from "../plan/profiles.ts";
 import type { Logger } from "../run/logger.ts";
 import { Applied, isEmpty } from "./applied.ts";
+import { serves } from "./bad-parts.ts";
 import { type DataPlane, DataPlaneError, type Deltas } from "./dataplane.ts";
 import { dropFiles, writeWhole } from "./files.ts";
 import type { Nginx } from "./nginx.ts";
@@ -115,14 +115,14 @@ export class Apply {
     if (this.#running !== undefined && this.#running.rendered.hash === conf.rendered.hash) {
       await this.#sendAll(change, findings);
       this.#o.nginx.quitOrphans();
-      return findings;
+      return [...findings, ...this.#tester.bad.findings(plan)];
     }
     const { certificates, backends, servers, users } = change;
     const early = { certificates: keep(certificates), backends: keep(backends), servers: keep(servers), users: keep(users) };
     if (!isEmpty(early)) await this.#send(early);
     await this.#reload(conf, findings);
     await this.#sendAll(this.#applied.difference(plan.documents), findings);
-    return findings;
+    return [...findings, ...this.#tester.bad.findings(plan)];
   }
 
   #lacking(settings: Settings): Finding[] {
@@ -139,22 +139,22 @@ export class Apply {
   /** The running conf where it still serves the plan, else one that holds just what is needed. */
   #chooseConf(plan: Plan, basis: ConfBasis): Running {
     const now = this.#running;
-    if (now !== undefined && [...plan.profiles.keys()].every((id) => now.profiles.has(id))) {
+    const wanted = this.#tester.bad.without(plan.parts, basis.settings);
+    if (now !== undefined && serves(now.parts, wanted)) {
       if (isSameBasis(now.basis, basis)) return now;
-      const same = this.#render(basis, now.profiles);
+      const same = this.#render(basis, now.parts);
       if (same.rendered.hash === now.rendered.hash) {
         this.#running = same;
         return same;
       }
     }
-    return this.#render(basis, plan.profiles);
+    return this.#render(basis, wanted);
   }
 
-  #render(basis: ConfBasis, profiles: ReadonlyMap<string, Profile>): Running {
-    const sorted = [...profiles.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
-    const rendered = renderConf(confView(basis, sorted, this.#o.around), this.#o.templateDir);
-    const directives = [...fileDirectives(basis.settings), ...sorted.flatMap((p) => p.directives)];
-    return { basis, profiles, rendered, files: filesOf(directives) };
+  #render(basis: ConfBasis, parts: ConfParts): Running {
+    const rendered = renderConf(confView(basis, parts, this.#o.around), this.#o.templateDir);
+    const directives = [...fileDirectives(basis.settings), ...[...parts.profiles.values()].flatMap((p) => p.directives)];
+    return { basis, parts, rendered, files: filesOf(directives) };
   }
 
   async #start(conf: Running, findings: Finding[]): Promise<void> {
@@ -168,7 +168,10 @@ export class Apply {
     } catch (error) {
       // Workers of a dead master may hold the ports: without reuseport nothing else can listen beside them.
       const orphans = this.#o.nginx.orphans();
-      if (orphans.length === 0) throw error;
+      if (orphans.length === 0) {
+        this.#tester.bad.addStreams(usable.parts, builtInParts, usable.basis.settings);
+        throw error;
+      }
       this.#o.nginx.quitOrphans();
       await this.#o.nginx.left(orphans, 5000);
       await this.#o.nginx.start();
@@ -206,6 +209,7 @@ export class Apply {
       await this.#answers(usable.rendered.hash);
     } catch (error) {
       this.#record(reason, false, (error as Error).message);
+      this.#takeBack(usable);
       throw error;
     }
     await this.#refillIfEmptied(conf, usable);
@@ -213,6 +217,14 @@ export class Apply {
     this.#running = usable;
     dropFiles(this.#o.around.filesDir, usable.files);
     this.#record(reason, true);
+  }
+
+  /** The test passed and nginx still stays with the conf of before, as it does when it cannot listen on a stream snippet's port. */
+  #takeBack(refused: Running): void {
+    const now = this.#running;
+    if (now === undefined || !this.#o.nginx.running) return;
+    this.#tester.bad.addStreams(refused.parts, now.parts, refused.basis.settings);
+    writeWhole(this.#o.confFile, now.rendered.text);
   }
 
   /** A dictionary of another size starts empty: what it held is sent again. */
@@ -226,11 +238,12 @@ export class Apply {
   #reason(conf: Running): string {
     const now = this.#running;
     if (now === undefined) return "the conf of a former controller differs";
-    const missing = [...conf.profiles.values()].filter((p) => !now.profiles.has(p.id));
+    const missing = [...conf.parts.profiles.values()].filter((p) => !now.parts.profiles.has(p.id));
     const first = missing[0];
     if (first === undefined && !isDeepStrictEqual(now.basis.streams, conf.basis.streams))
       return "TCP, UDP or passed-through services changed";
-    if (first === undefined || !isSameBasis(now.basis, conf.basis)) return "global settings changed";
+    if (!isSameBasis(now.basis, conf.basis)) return "global settings changed";
+    if (first === undefined) return "a server-snippet or stream-snippet changed";
     const what = first.directives.map(
       (d) => `${d.name} ${d.args.map((a) => (typeof a !== "object" ? a : "file" in a ? a.file : a.literal)).join(" ")}`,
     );

@@ -1,7 +1,8 @@
-/** Listen → the lines of the server block. */
+/** Listen → the lines of a server block. */
 import type { ConfView, Listen } from "../plan/conf-view.ts";
 
-export function listenLines(listen: Listen, view: ConfView): string[] {
+/** `first`: the block that serves all hosts without one of their own; options of the socket are said there alone. */
+export function listenLines(listen: Listen, view: ConfView, first: boolean): string[] {
   const v4 = listen.addresses.filter((a) => !a.startsWith("["));
   const v6 = listen.addresses.filter((a) => a.startsWith("["));
   const all = listen.addresses.length === 0;
@@ -10,13 +11,13 @@ export function listenLines(listen: Listen, view: ConfView): string[] {
     ...(listen.ipv6 ? (all ? ["[::]"] : v6).map((a) => `${a}:${listen.port}`) : []),
   ];
   const tail = [
-    "default_server",
+    ...(first ? ["default_server"] : []),
     ...(listen.ssl ? ["ssl"] : []),
     // before 1.25.1 http2 on a plain listener would shut out HTTP/1
     ...(listen.ssl && view.http2 && !view.features.http2Directive ? ["http2"] : []),
     ...(listen.proxyProtocol ? ["proxy_protocol"] : []),
-    ...(listen.reuseport ? ["reuseport"] : []),
-    ...(listen.backlog === undefined ? [] : [`backlog=${listen.backlog}`]),
+    ...(first && listen.reuseport ? ["reuseport"] : []),
+    ...(first && listen.backlog !== undefined ? [`backlog=${listen.backlog}`] : []),
   ];
   return heads.map((head) => `${["listen", quoteListen(head), ...tail].join(" ")};`);
 }

@@ -1,16 +1,30 @@
 /** ConfView → the names that nginx/*.mustache print. Decides what is written out; how it is quoted is directive.ts. */
-import type { ConfView, Directive, Family, InternalLocation, Profile, RequestHeader, Snippet, VariableMap } from "../plan/conf-view.ts";
+import type { Statement } from "../catalog/nginx-text.ts";
+import type { ConfView, Directive, Family, InternalLocation, Profile, VariableMap } from "../plan/conf-view.ts";
 import { type Printed, printDirective, quoteLines, quoteLua } from "../plan/directive.ts";
 import { fastcgiParams } from "./fastcgi-params.ts";
 import { httpBlocks } from "./http-blocks.ts";
-import { listenLines } from "./listen-lines.ts";
 import { coreRequestHeaders, forwardedMaps, mergeHeaders } from "./request-headers.ts";
 import { hiddenHeaderLines, responseHeaderLines } from "./response-headers.ts";
+import { serverSettings, serverViews } from "./server-view.ts";
+import {
+  earlyLines,
+  headersBeside,
+  markedText,
+  profileSnippets,
+  requestHeaderLines,
+  responseHeadersBeside,
+  snippetLines,
+  statementsIn,
+} from "./snippet-lines.ts";
 import { streamTemplate } from "./stream-template.ts";
 
 /** Names that any template may use; every one of them is always there. */
 export function templateView(view: ConfView, hash: string): object {
-  const locations = [...view.profiles.map((p) => profileLocation(p, view)), ...view.internal.map((l) => internalLocation(l, view))];
+  const locations = [
+    ...[hooked, ...view.profiles].flatMap((p) => profileLocations(p, view)),
+    ...view.internal.map((l) => internalLocation(l, view)),
+  ];
   const stream = streamTemplate(view);
   return {
     ...pathLines(view, stream !== null),
@@ -22,20 +36,19 @@ export function templateView(view: ConfView, hash: string): object {
     main: lines([...view.main.map(printDirective), ...snippetLines(view.snippets.main)]),
     events: lines(view.events.map(printDirective)),
     http: lines([...view.http.map(printDirective), ...snippetLines(view.snippets.http)]),
-    server: lines([...view.server.map(printDirective), ...snippetLines(view.snippets.server)]),
-    locationSnippets: lines(snippetLines(view.snippets.location)),
+    locationSnippets: lines(locationSnippetLines(view)),
     dictionaries: Object.entries(view.dictionaries).map(([name, bytes]) => ({ name: word(name), bytes })),
     configurationBodyLimit: view.configurationBodyLimit,
     blocks: lines(httpBlocks(view)),
     maps: [...forwardedMaps(view), ...view.maps].map(mapView),
     realIp: realIpLines(view),
     log: logView(view),
-    requestHeaders: requestHeaderLines(mergeHeaders(coreRequestHeaders(view), view.requestHeaders), "http"),
-    grpcHeaders: requestHeaderLines(mergeHeaders(coreRequestHeaders(view), view.requestHeaders), "grpc"),
+    requestHeaders: lines(requestHeaderLines(mergeHeaders(coreRequestHeaders(view), view.requestHeaders), "http")),
+    grpcHeaders: lines(requestHeaderLines(mergeHeaders(coreRequestHeaders(view), view.requestHeaders), "grpc")),
     responseHeaders: lines(responseHeaderLines(view)),
     hideHeaders: lines(hiddenHeaderLines(view)),
     clearServer: clearServerLines(view),
-    listens: view.listens.flatMap((listen) => listenLines(listen, view)).map((line) => ({ line: printed(line) })),
+    servers: serverViews(view),
     http2: view.http2 && view.features.http2Directive ? {} : null,
     metrics: view.metrics,
     upstreams: upstreamViews(view, locations),
@@ -50,9 +63,9 @@ export function templateView(view: ConfView, hash: string): object {
 
 /** What init_by_lua hands to the workers; lua-src/configuration/settings.ts reads it. */
 function workerSettings(view: ConfView, hash: string): object {
-  const profiles: Record<string, true> = { h: true };
-  for (const profile of view.profiles) {
-    profiles[profile.id] = true;
+  const profiles: Record<string, object> = {};
+  for (const profile of [hooked, ...view.profiles]) {
+    profiles[profile.id] = profileSnippets(profile, view);
   }
   const internal: Record<string, true> = {};
   for (const location of view.internal) {
@@ -62,6 +75,7 @@ function workerSettings(view: ConfView, hash: string): object {
     hash,
     profiles,
     internal,
+    servers: serverSettings(view),
     statusPort: String(view.statusPort),
     metrics: view.metrics,
     logUpstream: /\$\{?proxy_upstream_name\b/.test(view.accessLog.target === undefined ? "" : view.accessLog.format),
@@ -95,10 +109,6 @@ function word(text: string): Printed {
     throw new Error(`not a plain word: ${JSON.stringify(text)}`);
   }
   return printed(text);
-}
-
-function snippetLines(snippets: readonly Snippet[]): string[] {
-  return snippets.map(({ snippet }) => snippet);
 }
 
 function pathLines(view: ConfView, stream: boolean): object {
@@ -153,11 +163,6 @@ function logView(view: ConfView): object {
   return lines([`log_format sluice${escaping} ${quoteLines(accessLog.format)};`, printDirective(target)]);
 }
 
-function requestHeaderLines(headers: readonly RequestHeader[], kind: "http" | "grpc"): readonly { readonly line: Printed }[] {
-  const name = kind === "http" ? "proxy_set_header" : "grpc_set_header";
-  return lines(headers.map((header) => printDirective({ name, args: [header.name, header.value] })));
-}
-
 function clearServerLines(view: ConfView): { readonly byModule: boolean; readonly byLua: boolean } {
   if (view.serverTokens || view.allowBackendServerHeader) {
     return { byModule: false, byLua: false };
@@ -169,6 +174,8 @@ interface Location {
   readonly match: Printed;
   readonly hooks: boolean;
   readonly hook: { readonly module: Printed } | null;
+  /** Leads on to that named location. */
+  readonly entry: { readonly name: Printed } | null;
   readonly upstreams: readonly Upstream[];
   readonly body: readonly { readonly line: Printed }[];
 }
@@ -178,20 +185,35 @@ interface Upstream {
   readonly keepalive: boolean;
 }
 
-function profileLocation(profile: Profile, view: ConfView): Location {
-  if (!/^[0-9a-z]{2,40}$/.test(profile.id)) {
+/** Where snippets act on the URI there are two: nginx finds the first, whose hook leads on to the second with the real URI. */
+function profileLocations(profile: Profile, view: ConfView): Location[] {
+  if (!/^[0-9a-z]{1,40}$/.test(profile.id)) {
     throw new Error(`not a profile id: ${JSON.stringify(profile.id)}`);
   }
   const upstreams = upstreamsOf(profile.family, profile.pool, profile.keepalive !== false);
+  const snippets = [...(profile.snippets ?? []), ...view.snippets.location];
+  const statements = statementsIn(snippets);
+  const uriFirst = "uriFirst" in profileSnippets(profile, view);
   const body = [
     ...profile.directives.map(printDirective),
-    ...headerLines(profile, view),
-    ...snippetLines(profile.snippets ?? []),
-    ...snippetLines(view.snippets.location),
+    ...headerLines(profile, view, statements),
+    ...responseHeadersBeside(view, statements),
+    ...(uriFirst ? snippets.map(markedText) : snippetLines(snippets)),
     passLine(profile.family, upstreams, "$sluice_uri"),
   ];
-  return { match: printed(`= /~${profile.id}`), hooks: true, hook: null, upstreams, body: lines(body) };
+  const match = `= /~${profile.id}`;
+  const found = { match: printed(uriFirst ? `@${profile.id}` : match), hooks: true, hook: null, entry: null, upstreams, body: lines(body) };
+  if (!uriFirst) return [found];
+  const first = [...profile.directives.filter((d) => foundFirst.has(d.name)).map(printDirective), ...earlyLines(snippets)];
+  const entry = { name: printed(quoteLua(`@${profile.id}`)) };
+  return [{ match: printed(match), hooks: false, hook: null, entry, upstreams: [], body: lines(first) }, found];
 }
+
+/** What nginx looks at when it finds a location. */
+const foundFirst = new Set(["client_max_body_size", "error_page"]);
+
+/** The default location with hooks, for routes that need them and for paths that look like a profile's. */
+const hooked: Profile = { id: "h", family: "http", directives: [] };
 
 function internalLocation(location: InternalLocation, view: ConfView): Location {
   if (!/^(\/~|@)[0-9a-z-]+$/.test(location.name)) {
@@ -202,25 +224,30 @@ function internalLocation(location: InternalLocation, view: ConfView): Location 
     location.passTo === undefined
       ? passLine(location.family, upstreams, "")
       : printDirective({ name: passDirective(location.family), args: [location.passTo] });
-  const body = [...location.directives.map(printDirective), ...headerLines(location, view), pass];
+  const body = [...location.directives.map(printDirective), ...headerLines(location, view, []), pass];
   const match = location.name.startsWith("@") ? location.name : `= ${location.name}`;
   const hook = location.hook === undefined ? null : { module: printed(quoteLua(location.hook)) };
-  return { match: printed(match), hooks: false, hook, upstreams, body: lines(body) };
+  return { match: printed(match), hooks: false, hook, entry: null, upstreams, body: lines(body) };
 }
 
-function headerLines(location: Pick<Profile, "family" | "requestHeaders" | "fastcgiParams">, view: ConfView): string[] {
+function locationSnippetLines(view: ConfView): string[] {
+  const statements = statementsIn(view.snippets.location);
+  return [
+    ...headersBeside(view, ["http"], [], statements),
+    ...responseHeadersBeside(view, statements),
+    ...snippetLines(view.snippets.location),
+  ];
+}
+
+function headerLines(
+  location: Pick<Profile, "family" | "requestHeaders" | "fastcgiParams">,
+  view: ConfView,
+  statements: readonly Statement[],
+): string[] {
   const own = location.requestHeaders ?? [];
-  if (location.family === "fcgi") {
-    const headers = mergeHeaders(mergeHeaders(coreRequestHeaders(view), view.requestHeaders), own);
-    return fastcgiParams(headers, location.fastcgiParams ?? []).map((args) => printDirective({ name: "fastcgi_param", args }));
-  }
-  if (own.length === 0) {
-    return [];
-  }
-  // one header of its own makes a location forget all inherited ones
-  const all = mergeHeaders(mergeHeaders(coreRequestHeaders(view), view.requestHeaders), own);
-  const kind = location.family === "grpc" || location.family === "grpcs" ? "grpc" : "http";
-  return requestHeaderLines(all, kind).map(({ line }) => line.printed);
+  if (location.family !== "fcgi") return headersBeside(view, [location.family], own, statements);
+  const headers = mergeHeaders(mergeHeaders(coreRequestHeaders(view), view.requestHeaders), own);
+  return fastcgiParams(headers, location.fastcgiParams ?? []).map((args) => printDirective({ name: "fastcgi_param", args }));
 }
 
 function upstreamsOf(family: Family, pool: string | undefined, keepalive: boolean): Upstream[] {

@@ -6,8 +6,10 @@ import type { Finding } from "../model/finding.ts";
 import type { ObjectRef } from "../model/ids.ts";
 import type { FileText } from "../model/model.ts";
 import { noStreams } from "../model/stream.ts";
-import type { Profile, RenderedConf } from "../plan/conf-view.ts";
+import type { RenderedConf } from "../plan/conf-view.ts";
+import { builtInParts, type ConfParts } from "../plan/plan.ts";
 import type { Logger } from "../run/logger.ts";
+import { BadParts } from "./bad-parts.ts";
 import { writeFiles, writeWhole } from "./files.ts";
 import { isolate } from "./isolate.ts";
 import type { TestResult } from "./nginx.ts";
@@ -15,7 +17,7 @@ import type { TestResult } from "./nginx.ts";
 /** A conf and what it was made of. */
 export interface Running {
   readonly basis: ConfBasis;
-  readonly profiles: ReadonlyMap<string, Profile>;
+  readonly parts: ConfParts;
   readonly rendered: RenderedConf;
   /** That the conf names. */
   readonly files: ReadonlyMap<string, FileText>;
@@ -28,7 +30,7 @@ export interface TesterOptions {
   /** Where the settings come from, for findings. */
   readonly configMap: ObjectRef;
   readonly logger: Logger;
-  readonly render: (basis: ConfBasis, profiles: ReadonlyMap<string, Profile>) => Running;
+  readonly render: (basis: ConfBasis, parts: ConfParts) => Running;
 }
 
 interface Corrected {
@@ -39,12 +41,8 @@ interface Corrected {
 const noHeaders = { requestHeaders: [], responseHeaders: [] };
 const bare = { ...noHeaders, streams: noStreams };
 
-/** Profiles without directives: nothing in them can be refused. */
-function plain(profiles: ReadonlyMap<string, Profile>): ReadonlyMap<string, Profile> {
-  return new Map([...profiles].filter(([, p]) => p.directives.length === 0));
-}
-
 export class Tester {
+  readonly bad = new BadParts();
   readonly #o: TesterOptions;
   /** Conf texts that nginx refused, with its reason: not tried again until they change. */
   readonly #refused = new Map<string, string>();
@@ -65,8 +63,8 @@ export class Tester {
     const wanted = conf.basis.settings;
     if (now?.basis.settings === wanted) return conf;
     const before = now?.basis ?? { settings: defaultSettings, ...bare };
-    const profiles = now?.profiles ?? plain(conf.profiles);
-    const test = (settings: Settings) => this.#test(this.#o.render({ ...before, settings }, profiles), now);
+    const parts = now?.parts ?? builtInParts;
+    const test = (settings: Settings) => this.#test(this.#o.render({ ...before, settings }, parts), now);
     if ((await test(wanted)) === undefined) return conf;
     const { settings, refused } = await isolate(wanted, before.settings, test);
     const reports = refused.map(({ key, reason }): Finding => {
@@ -75,38 +73,30 @@ export class Tester {
     });
     findings.push(...reports);
     this.#corrected.set(wanted, { settings, findings: reports });
-    return this.#o.render({ ...conf.basis, settings }, conf.profiles);
+    return this.#o.render({ ...conf.basis, settings }, conf.parts);
   }
 
   /** The conf that nginx takes: the wanted one, else without what is refused, else the one of before. */
   async usable(wanted: Running, now: Running | undefined, findings: Finding[]): Promise<Running | undefined> {
     if ((await this.#test(wanted, now)) === undefined) return wanted;
     const conf = await this.#withGoodSettings(wanted, now, findings);
-    const good = await this.#test(conf, now);
-    if (good === undefined) return conf;
-    findings.push({ code: "config-refused", about: { kind: "ConfigMap", namespace: "", name: "nginx.conf" }, at: "", text: good });
-    const { requestHeaders, responseHeaders } = now?.basis ?? noHeaders;
-    const sure = { ...conf.basis, requestHeaders, responseHeaders };
-    const passing = await this.#passingProfiles(conf.profiles, sure, now);
-    const candidates = [conf.basis, sure, ...(now === undefined ? [] : [now.basis])].map((b) => this.#o.render(b, passing));
+    if ((await this.#test(conf, now)) === undefined) return conf;
+    const basis = await this.#goodBasis(conf.basis, now, findings);
+    await this.bad.find(conf.parts, basis.settings, (parts) => this.#test(this.#o.render(basis, parts), now));
+    const parts = this.bad.without(conf.parts, basis.settings);
+    const candidates = [basis, ...(now === undefined ? [] : [now.basis])].map((b) => this.#o.render(b, parts));
     if (now !== undefined) candidates.push(now);
     for (const candidate of candidates) if ((await this.#test(candidate, now)) === undefined) return candidate;
     return undefined;
   }
 
-  async #passingProfiles(
-    wanted: ReadonlyMap<string, Profile>,
-    basis: ConfBasis,
-    now: Running | undefined,
-  ): Promise<ReadonlyMap<string, Profile>> {
-    const known = now?.profiles ?? plain(wanted);
-    const passing = new Map(known);
-    for (const [id, profile] of wanted) {
-      if (known.has(id)) continue;
-      const alone = this.#o.render(basis, new Map([...known, [id, profile]]));
-      if ((await this.#test(alone, now)) === undefined) passing.set(id, profile);
-    }
-    return passing;
+  /** Nothing but the built-in profiles and still refused: the headers of every request or answer are at fault. */
+  async #goodBasis(basis: ConfBasis, now: Running | undefined, findings: Finding[]): Promise<ConfBasis> {
+    const reason = await this.#test(this.#o.render(basis, builtInParts), now);
+    if (reason === undefined) return basis;
+    findings.push({ code: "config-refused", about: { kind: "ConfigMap", namespace: "", name: "nginx.conf" }, at: "", text: reason });
+    const { requestHeaders, responseHeaders } = now?.basis ?? noHeaders;
+    return { ...basis, requestHeaders, responseHeaders };
   }
 
   /** Undefined when nginx takes it, else its reason. */

@@ -6,6 +6,7 @@ import { catalogueOf, type ResolveOptions } from "../catalog/resolve.ts";
 import { type ResolvedSettings, resolveSettings } from "../catalog/settings.ts";
 import { usersNamed } from "../features/auth-basic.ts";
 import { features } from "../features/index.ts";
+import { streamSnippetsOf } from "../features/snippets.ts";
 import type { Certificate } from "../model/certificate.ts";
 import type { ConfBasis } from "../model/conf-basis.ts";
 import type { Finding } from "../model/finding.ts";
@@ -102,6 +103,7 @@ export function build(objects: ObjectsView, previous: LastGood, options: BuildOp
     streams: streamsOf(look, options, findings),
     passthroughs: passthroughsOf(hosts, look, options, findings),
     users: usersNamed(built, look),
+    streamSnippets: streamSnippetsOf(acceptance.accepted, settings.values),
     findings,
   };
   return { model, settings, basis, lastGood: acceptance.lastGood, accepted: acceptance.accepted, references: look.asked };

@@ -6,6 +6,7 @@ import type { Denied, Feature, Notice, Owner, Place } from "../catalog/feature.t
 import type { Settings } from "../catalog/settings.ts";
 import { features } from "../features/index.ts";
 import { redirectStyle } from "../features/redirect.ts";
+import { serverSnippetOf } from "../features/snippets.ts";
 import type { Finding } from "../model/finding.ts";
 import type { ObjectRef } from "../model/ids.ts";
 import type { Fixed, Host, Protocol, Route } from "../model/model.ts";
@@ -66,7 +67,8 @@ export function buildHost(host: HostLocations, targets: readonly string[], conte
     ...(tls.closed ? { deny: 403 } : {}),
     ...(tls.document === undefined ? {} : { tls: tls.document }),
   };
-  return { name: host.name, settings, routes, certificate, authority: tls.authority };
+  const snippet = serverSnippetOf(at.owners, context.settings)?.text;
+  return { name: host.name, settings, routes, certificate, authority: tls.authority, ...(snippet === undefined ? {} : { snippet }) };
 }
 
 function routeOf(placed: Placed, backend: string, compiled: Compiled, traffic: FeatureDocuments): Route {

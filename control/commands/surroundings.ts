@@ -32,6 +32,7 @@ export function surroundings(of: {
       defaultCertificate: layout.fakeCertificate,
       defaultKey: layout.fakeKey,
       ...(existsSync(mimeTypes) ? { mimeTypes } : {}),
+      ...(install.optional.ngx_stream_module === undefined ? {} : { streamModule: install.optional.ngx_stream_module }),
     },
     filesDir: layout.filesDir,
     logDir: options.logDir,

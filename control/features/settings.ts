@@ -76,8 +76,6 @@ export const settings = {
   "allow-snippet-annotations": setting({
     kind: bool,
     default: false,
-    support: "none",
-    note: "Not built yet.",
     doc: 'Master gate for the five *-snippet annotations. false: webhook rejects any annotation key ending in "-snippet"; at run time the parsed snippets are blanked (Ingress otherwise kept). Snippets also need annotations-risk-level=Critical.',
   }),
   "annotation-value-word-blocklist": setting({
@@ -445,9 +443,7 @@ export const settings = {
     kind: snippet,
     default: "",
     applies: "reload",
-    support: "none",
-    note: "Not built yet.",
-    doc: "Raw text in http.",
+    doc: "nginx directives for the http block.",
   }),
   "http2-max-concurrent-streams": setting({
     kind: int(1),
@@ -630,9 +626,7 @@ export const settings = {
     kind: snippet,
     default: "",
     applies: "reload",
-    support: "none",
-    note: "Not built yet.",
-    doc: "Raw text in every location, after configuration-snippet.",
+    doc: "nginx directives for every location, after configuration-snippet.",
   }),
   "log-format-escape-json": setting({ kind: bool, default: false, applies: "reload", doc: "escape=json." }),
   "log-format-escape-none": setting({ kind: bool, default: false, applies: "reload", doc: "escape=none (wins over json)." }),
@@ -658,9 +652,7 @@ export const settings = {
     kind: snippet,
     default: "",
     applies: "reload",
-    support: "none",
-    note: "Not built yet.",
-    doc: "Raw text in main context.",
+    doc: "nginx directives for the main context.",
   }),
   "map-hash-bucket-size": setting({
     kind: int(32),
@@ -985,9 +977,7 @@ export const settings = {
     kind: snippet,
     default: "",
     applies: "reload",
-    support: "none",
-    note: "Not built yet.",
-    doc: "Raw text in every server.",
+    doc: "nginx directives for every server block.",
   }),
   "server-tokens": setting({
     kind: bool,
@@ -1071,9 +1061,7 @@ export const settings = {
     kind: snippet,
     default: "",
     applies: "reload",
-    support: "none",
-    note: "Not built yet.",
-    doc: "Raw text in stream, after the Ingress stream-snippets.",
+    doc: "nginx directives for the stream block, after those of the Ingresses.",
   }),
   "strict-validate-path-type": setting({
     kind: bool,

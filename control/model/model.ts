@@ -33,8 +33,18 @@ export interface FastcgiParam {
   readonly value: string;
 }
 
+/** Text in nginx's own language, printed as it is; it stays within its block. */
+export interface SnippetText {
+  readonly snippet: string;
+}
+
+/** Without that server block or stream text ("server KEY", "stream KEY") there is no location either. */
+export interface Requirement {
+  readonly requires: string;
+}
+
 /** What a route asks of its location, because nginx cannot vary it at run time. */
-export type Fixed = Directive | FastcgiParam;
+export type Fixed = Directive | FastcgiParam | SnippetText | Requirement;
 
 /** What the location's traffic speaks to the endpoints. */
 export type Protocol = "HTTP" | "HTTPS" | "GRPC" | "GRPCS" | "FCGI" | "AUTO_HTTP";
@@ -63,6 +73,8 @@ export interface Host {
   readonly name: string;
   readonly settings: Omit<HostDocument, "name" | "routes">;
   readonly routes: readonly Route[];
+  /** Text of its server block. */
+  readonly snippet?: string;
   /** Certificate id; undefined: no TLS section, the default certificate is shown. */
   readonly certificate: string | undefined;
   /** Whose certificates its clients show; id and PEM. */
@@ -90,5 +102,7 @@ export interface Model {
   /** TCP first, then UDP; by port. */
   readonly streams: readonly Stream[];
   readonly passthroughs: readonly Passthrough[];
+  /** Texts for the stream block, in order. */
+  readonly streamSnippets: readonly string[];
   readonly findings: readonly Finding[];
 }

@@ -51,6 +51,8 @@ export interface Profile {
   /** Connections of the pool are not kept. */
   readonly keepalive?: false;
   readonly snippets?: readonly Snippet[];
+  /** Keys of the server blocks and stream texts without which it must not be there. */
+  readonly requires?: readonly string[];
 }
 
 /** A location reached by internal redirects and subrequests only (auth, mirror, error pages). */
@@ -65,6 +67,13 @@ export interface InternalLocation {
   readonly hook?: string;
   /** Full proxy_pass target with variables, instead of the Lua balancer. */
   readonly passTo?: Argument;
+}
+
+/** Hosts with a server block of their own, because they have text for it. */
+export interface ServerBlock {
+  /** As server_name takes them: names, "*.x", "~expression". */
+  readonly names: readonly string[];
+  readonly snippet: string;
 }
 
 export interface Listen {
@@ -228,6 +237,8 @@ export interface ConfView {
   readonly requestHeaders: readonly RequestHeader[];
   /** add-headers: on every answer. */
   readonly responseHeaders: readonly GlobalHeader[];
+  /** Besides the one block that serves all other hosts. */
+  readonly servers: readonly ServerBlock[];
   readonly profiles: readonly Profile[];
   readonly internal: readonly InternalLocation[];
   /** Absent: no stream part. */
@@ -240,6 +251,7 @@ export interface ConfView {
     readonly http: readonly Snippet[];
     readonly server: readonly Snippet[];
     readonly location: readonly Snippet[];
+    /** Without any, and without streams, there is no stream block. */
     readonly stream: readonly Snippet[];
   };
 }

@@ -13,6 +13,7 @@ import { configurationBodyLimit, dictionarySizes, workerLimits } from "./conf-si
 import type { Argument, ConfPaths, ConfView, Directive, Forwarded, Listen, NginxFeatures, Profile } from "./conf-view.ts";
 import { type GeoFile, geoDatabases } from "./geoip.ts";
 import { internalLocations } from "./internal.ts";
+import type { ConfParts } from "./plan.ts";
 import { streamView } from "./stream.ts";
 
 /** What does not come from the user's objects. */
@@ -43,7 +44,8 @@ export interface ConfSurroundings {
   readonly resolvers: readonly string[];
 }
 
-export function confView(basis: ConfBasis, profiles: readonly Profile[], around: ConfSurroundings): ConfView {
+export function confView(basis: ConfBasis, parts: ConfParts, around: ConfSurroundings): ConfView {
+  const profiles = [...parts.profiles.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
   const { settings } = basis;
   const sizes = dictionarySizes(settings);
   const limits = workerLimits(settings, around.openFiles);
@@ -114,11 +116,24 @@ export function confView(basis: ConfBasis, profiles: readonly Profile[], around:
     allowBackendServerHeader: settings["allow-backend-server-header"],
     requestHeaders: basis.requestHeaders,
     responseHeaders: basis.responseHeaders,
+    servers: [...parts.servers.values()],
     profiles: profiles.map((profile) => withPaths(profile, around.filesDir)),
     internal: internalLocations,
     ...(stream === undefined ? {} : { stream }),
     metrics: around.metrics,
-    snippets: { main: [], http: [], server: [], location: [], stream: [] },
+    snippets: confSnippets(settings, parts),
+  };
+}
+
+function confSnippets(settings: Settings, parts: ConfParts): ConfView["snippets"] {
+  const of = (key: "main-snippet" | "http-snippet" | "server-snippet" | "location-snippet" | "stream-snippet") =>
+    settings[key].trim() === "" ? [] : [{ snippet: settings[key] }];
+  return {
+    main: of("main-snippet"),
+    http: of("http-snippet"),
+    server: of("server-snippet"),
+    location: of("location-snippet"),
+    stream: [...[...parts.streams.values()].map((snippet) => ({ snippet })), ...of("stream-snippet")],
   };
 }
 

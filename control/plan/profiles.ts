@@ -1,7 +1,7 @@
 /** Groups routes by what nginx cannot vary at run time: equal sets of directives are one profile, hence one location. */
 
 import { createHash } from "node:crypto";
-import type { FileText, Fixed, Protocol, Route } from "../model/model.ts";
+import type { FileText, Fixed, Protocol, Route, SnippetText } from "../model/model.ts";
 import type { Directive, Family, Profile, RequestHeader } from "./conf-view.ts";
 
 const families: Readonly<Record<Protocol, Family>> = {
@@ -27,13 +27,17 @@ function profileFor(family: Family, fixed: readonly Fixed[]): Profile | undefine
   // Stable: the order of equal names may mean something.
   const directives = fixed.filter((f): f is Directive => "name" in f).sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
   const fastcgiParams = fixed.flatMap((f): RequestHeader[] => ("fastcgiParam" in f ? [{ name: f.fastcgiParam, value: f.value }] : []));
+  const snippets = fixed.filter((f): f is SnippetText => "snippet" in f);
+  const requires = fixed.flatMap((f) => ("requires" in f ? [f.requires] : []));
   const pool = poolOf(family, directives);
   const rest = {
+    ...(snippets.length === 0 ? {} : { snippets }),
+    ...(requires.length === 0 ? {} : { requires }),
     ...(fastcgiParams.length === 0 ? {} : { fastcgiParams }),
     ...(pool === undefined ? {} : { pool }),
     ...(directives.some(namesVaryingHost) ? { keepalive: false as const } : {}),
   };
-  const id = hash([family, directives, fastcgiParams]);
+  const id = hash([family, directives, fastcgiParams, snippets, requires]);
   return { id, family, directives, ...rest };
 }
 

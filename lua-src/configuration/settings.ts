@@ -5,7 +5,9 @@ export interface Settings {
   /** Hash of the nginx.conf that this worker runs. */
   readonly hash: string;
   /** Profiles in that file, by id. */
-  readonly profiles: LuaTable<string, true>;
+  readonly profiles: LuaTable<string, ProfileSettings>;
+  /** By place of the server block, from 1. */
+  readonly servers: LuaTable<number, ServerSettings>;
   /** Locations for internal redirects and subrequests, by name ("/~auth"). */
   readonly internal: LuaTable<string, true>;
   readonly statusPort: string;
@@ -19,6 +21,21 @@ export interface Settings {
   readonly redirects: RedirectSettings;
 }
 
+/** What a profile's snippets ask of the phases. */
+export interface ProfileSettings {
+  /** They act on the URI, so it is there before them, and all steps come after them. */
+  readonly uriFirst?: boolean;
+  /** They name $namespace, $service_name and the like. */
+  readonly variables?: boolean;
+}
+
+/** A server block with text of its own. */
+export interface ServerSettings {
+  /** Its locations: nginx picks them by the request's own URI. stop is "^~". */
+  readonly locations?: LuaTable<number, { readonly kind: "exact" | "prefix" | "stop" | "regex" | "iregex"; readonly path: string }>;
+  readonly variables?: boolean;
+}
+
 /** absolute_redirect and port_in_redirect, for redirects to a path. Absent: as for the whole server. */
 export interface RedirectSettings {
   readonly relative?: boolean;
@@ -28,6 +45,7 @@ export interface RedirectSettings {
 const settings = {
   hash: "",
   profiles: new LuaTable(),
+  servers: new LuaTable(),
   internal: new LuaTable(),
   statusPort: "",
   metrics: false,

@@ -27,6 +27,8 @@ export interface RequestState {
   rewritten?: boolean;
   /** The upstream gets the request URI byte for byte; for locations with hooks. */
   raw?: boolean;
+  /** The steps have not run yet: they follow the location's snippets. */
+  later?: boolean;
   /** Stands in when `backend` has no endpoints, and answers errors. */
   fallback?: Backend;
   /** WWW-Authenticate of whoever asked for credentials. */

@@ -16,6 +16,7 @@ import type { RequestState } from "../features/feature";
 import { runSteps, type Steps } from "../features/order";
 import { fillRouteVariables } from "../features/route-variables";
 import { findHost } from "../router/host";
+import { isOfSnippet } from "../router/own-locations";
 import { matchPath } from "../router/path";
 import type { HostMore, Route, RouteMore } from "../router/route";
 import { checkAccess } from "./access";
@@ -147,18 +148,36 @@ function mayBeOurs(uri: string): boolean {
   return string.byte(uri, 2) === tilde || string.byte(uri, 1) !== slash;
 }
 
+/** True: the steps come after the location's snippets, in its rewrite phase. */
+function prepareSnippets(request: RequestState, more: RouteMore): boolean {
+  if (more.own!.variables === true) {
+    fillRouteVariables(request.route);
+  }
+  if (more.own!.uriFirst !== true || more.location === undefined) {
+    return false;
+  }
+  request.later = true;
+  // the way there empties ngx.ctx
+  keepState(request);
+  enter(request, more.location);
+  return true;
+}
+
 function followMore(request: RequestState, more: RouteMore, uri: string): void {
   if (more.foreign) {
     refuseForeign(more);
     return;
   }
   request.uri = uri;
+  if (more.own !== undefined && prepareSnippets(request, more)) {
+    return;
+  }
   serve(request, more);
   const target = request.uri!;
   if (more.location !== undefined) {
     enter(request, more.location);
   } else if (mayBeOurs(target)) {
-    enter(request, "/~h");
+    enterPlain(request, target);
   } else if (target !== uri) {
     setUri(target);
   }
@@ -188,9 +207,18 @@ function follow(route: Route, uri: string): void {
   }
   answerBuiltIn(request);
   if (string.byte(uri, 2) === tilde) {
-    request.uri = uri;
-    enter(request, "/~h");
+    enterPlain(request, uri);
   }
+}
+
+/** The default profile, by its own name. */
+function enterPlain(request: RequestState, uri: string): void {
+  request.uri = uri;
+  if (settings.profiles.get("h")?.uriFirst === true) {
+    // nothing is left to do but what the snippets there say
+    keepState(request);
+  }
+  enter(request, "/~h");
 }
 
 const statusNetworks: { of: readonly string[] | undefined; list: Network[] } = { of: undefined, list: [] };
@@ -234,6 +262,15 @@ function answerOwnPath(uri: string): boolean {
   return false;
 }
 
+/** In a server block with locations of its own the default one is entered by name, so that nginx takes none of those. */
+function keepFromSnippets(uri: string): void {
+  const request = ngx.ctx as RequestState;
+  const more = request.route.more;
+  if (more === undefined ? string.byte(uri, 2) !== tilde : more.location === undefined && !more.foreign && !mayBeOurs(request.uri!)) {
+    enterPlain(request, request.uri ?? uri);
+  }
+}
+
 /** The URI to route, another one where an error page takes the request's place; undefined: the request has its location. */
 function prepareHost(more: HostMore, uri: string): string | undefined {
   answerDenial(more);
@@ -245,7 +282,8 @@ function prepareHost(more: HostMore, uri: string): string | undefined {
   return page ?? uri;
 }
 
-function run(): void {
+/** `place`: of the server block, where it has text that asks something of us. */
+function run(place?: number): void {
   sync();
   let uri: string | undefined = ngx.var.get("uri")!;
   if (string.byte(uri, 2) === tilde && isOwnLocation(uri)) {
@@ -267,11 +305,20 @@ function run(): void {
     }
   }
   const route = host.only ?? matchPath(host, uri);
+  if (place !== undefined && isOfSnippet(place, host, uri, route !== undefined)) {
+    return;
+  }
   if (route === undefined) {
     ngx.exit(404);
-  } else {
-    follow(route, uri);
+    return;
+  }
+  if (place !== undefined && settings.servers.get(place)?.variables === true) {
+    fillRouteVariables(route);
+  }
+  follow(route, uri);
+  if (place !== undefined) {
+    keepFromSnippets(uri);
   }
 }
 
-export { run };
+export { run, serve };

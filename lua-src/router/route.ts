@@ -5,7 +5,7 @@
  */
 import { type Backend, backendNamed } from "../balancer/peers";
 import { logError } from "../base/log";
-import { type RedirectSettings, settings } from "../configuration/settings";
+import { type ProfileSettings, type RedirectSettings, settings } from "../configuration/settings";
 import { compileSteps, type Steps } from "../features/order";
 import { compileTls, type HostTls } from "../tls/host-tls";
 import type { HostDocument, RouteDocument } from "../wire";
@@ -25,6 +25,8 @@ export interface RouteMore {
   readonly profile: string | undefined;
   /** "/~id" of the location to enter; undefined: the default location, without hooks. */
   readonly location: string | undefined;
+  /** What the location's snippets ask for; undefined: nothing. */
+  readonly own: ProfileSettings | undefined;
   /** The profile that the document names is not in this worker's nginx.conf. */
   readonly foreign: boolean;
   readonly status: number | undefined;
@@ -95,6 +97,12 @@ function routePattern(path: string): string {
   return `^${path}`;
 }
 
+function ownSettings(profile: string): ProfileSettings | undefined {
+  const own = settings.profiles.get(profile);
+  const asks = own !== undefined && (own.uriFirst === true || own.variables === true);
+  return asks ? own : undefined;
+}
+
 function compileMore(document: RouteDocument): RouteMore | undefined {
   const { profile, features } = document;
   const [anyFeature] = next(features as unknown as LuaTable<string, unknown>);
@@ -108,6 +116,7 @@ function compileMore(document: RouteDocument): RouteMore | undefined {
   return {
     profile,
     location: profile !== undefined ? `/~${profile}` : hooked ? "/~h" : undefined,
+    own: ownSettings(profile ?? "h"),
     foreign: profile !== undefined && settings.profiles.get(profile) === undefined,
     status: fixed?.status,
     slash: fixed?.slash,

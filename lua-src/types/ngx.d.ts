@@ -25,6 +25,8 @@ interface NgxApi {
   log(level: number, ...parts: unknown[]): void;
   print(text: string | readonly string[]): void;
   exit(status: number): void;
+  /** Internal redirect; does not return. */
+  exec(uri: string, args?: string): void;
   redirect(location: string, status: number): void;
   now(): number;
   crc32_long(text: string): number;

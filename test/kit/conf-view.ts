@@ -113,6 +113,7 @@ export function sampleConfView(options: SampleOptions, over: Partial<ConfView> =
     profiles: [],
     internal: [],
     metrics: false,
+    servers: [],
     snippets: { main: [], http: [], server: [], location: [], stream: [] },
     ...over,
   };
