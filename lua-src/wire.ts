@@ -241,6 +241,8 @@ export interface TimeoutsDocument {
 /** tries counts the first one; 0 is unlimited. */
 export interface RetriesDocument {
   readonly tries: number;
+  /** As GeneralDocument.retriesRefused. */
+  readonly refused?: boolean;
 }
 
 /** Host header for the upstream; may hold nginx variables ($name, ${name}). */
@@ -425,6 +427,8 @@ export interface GeneralDocument {
   readonly timeouts: { readonly connect: number; readonly send: number; readonly read: number };
   /** As RetriesDocument.tries. */
   readonly tries: number;
+  /** A refused connection leads to another try; absent: it does. Else all endpoints take their turns, failing or not. */
+  readonly retriesRefused?: boolean;
   /** Variables to fill from the route's source, because the log format names them: namespace, ingress_name, service_name, service_port, location_path. */
   readonly logVariables: readonly string[];
   /** Who may read /nginx_status on the catch-all host. */

@@ -63,7 +63,9 @@ export function pairCanaries(
     const fallback = canary.ingress.spec.defaultBackend?.service;
     if (fallback !== undefined) {
       const catchAll = hosts.get("");
-      const primaries = new Set((catchAll?.locations ?? []).map((_, i) => primaryOf("", i)).filter((b) => b !== names.defaultBackend));
+      const id = backendId(canary.ref.namespace, fallback.name, fallback.port);
+      const all = (catchAll?.locations ?? []).map((_, i) => primaryOf("", i));
+      const primaries = new Set(all.filter((b) => b !== names.defaultBackend && b !== id));
       pairs.push({
         canary,
         namespace: canary.ref.namespace,

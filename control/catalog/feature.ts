@@ -29,6 +29,8 @@ export interface Row<T> {
   readonly scope: Scope;
   readonly risk: Risk;
   readonly onInvalid: OnInvalid;
+  /** What stands for a value that does not parse, where that is not the default. */
+  readonly invalid?: T;
   readonly applies: Applies;
   readonly support: Support;
   /** What is missing, or why there is none. */
@@ -56,6 +58,7 @@ export function row<T, const D extends T | undefined>(r: {
   readonly scope?: Scope;
   readonly risk: Risk;
   readonly onInvalid: OnInvalid;
+  readonly invalid?: T;
   readonly applies?: Applies;
   readonly support?: Support;
   readonly note?: string;

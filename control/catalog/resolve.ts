@@ -143,6 +143,7 @@ function read(state: State, name: string, key: string, row: AnyRow, text: string
     report(state, "annotation-invalid", key, `${parsed.reason}; the locations of this Ingress answer 503`);
     deny(state, key, parsed.reason);
   } else {
+    if (row.invalid !== undefined) state.values[name] = row.invalid;
     report(state, "annotation-invalid", key, `${parsed.reason}; ${fallback(row, settings)}`);
   }
 }
@@ -152,6 +153,7 @@ function hasNeeded(state: State, row: AnyRow): boolean {
 }
 
 function fallback(row: AnyRow, settings: Settings): string {
+  if (row.invalid !== undefined) return `${JSON.stringify(row.invalid)} is used`;
   const value = defaultOf(row, settings);
   return value === undefined || typeof value === "object" ? "the annotation is ignored" : `the default ${JSON.stringify(value)} is used`;
 }

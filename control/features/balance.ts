@@ -48,6 +48,7 @@ export const balance = feature({
       scope: "backend",
       risk: "low",
       onInvalid: "default",
+      invalid: false,
       doc: "One endpoint ClusterIP:servicePort instead of pod endpoints; falls back to pod endpoints when there is no usable ClusterIP. Taken from the first Ingress that references the upstream.",
     }),
     "sluice/max-in-flight": row({

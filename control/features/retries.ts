@@ -11,6 +11,12 @@ export function conditionArgs(conditions: string, nonIdempotent: boolean): strin
   return nonIdempotent || conditions.includes("non_idempotent") ? [...words, "non_idempotent"] : words;
 }
 
+/** Whether a refused connection leads to another try. */
+export function retriesRefused(conditions: string, tries: number): boolean {
+  const words = conditions.split(" ");
+  return words.includes("error") && !words.includes("off") && tries !== 1;
+}
+
 export const retries = feature({
   name: "retries",
   rows: {
@@ -41,9 +47,12 @@ export const retries = feature({
       doc: "Number of tries incl.",
     }),
   },
-  build(v, place) {
+  build(v, { settings }) {
     const tries = v["proxy-next-upstream-tries"];
-    return tries === place.settings["proxy-next-upstream-tries"] ? undefined : { retries: { tries } };
+    const refused = retriesRefused(v["proxy-next-upstream"] ?? settings["proxy-next-upstream"], tries);
+    const general = retriesRefused(settings["proxy-next-upstream"], settings["proxy-next-upstream-tries"]);
+    if (tries === settings["proxy-next-upstream-tries"] && refused === general) return undefined;
+    return { retries: { tries, refused } };
   },
   fixed(v, place) {
     const conditions = v["proxy-next-upstream"];

@@ -12,6 +12,7 @@ import type {
 import { names } from "../../lua-src/wire.ts";
 import { namesVariable, routeVariables } from "../catalog/nginx-variables.ts";
 import type { Settings } from "../catalog/settings.ts";
+import { retriesRefused } from "../features/retries.ts";
 import type { Backend } from "../model/backend.ts";
 import type { Certificate } from "../model/certificate.ts";
 import type { ConfBasis } from "../model/conf-basis.ts";
@@ -108,6 +109,7 @@ export function generalOf(basis: ConfBasis, options: GeneralOptions, patterns: r
       read: settings["proxy-read-timeout"] * 1000,
     },
     tries: settings["proxy-next-upstream-tries"],
+    retriesRefused: retriesRefused(settings["proxy-next-upstream"], settings["proxy-next-upstream-tries"]),
     logVariables: routeVariables.filter((name) => texts.some((text) => namesVariable(text, name))),
     statusAllow: [...settings["nginx-status-ipv4-whitelist"], ...settings["nginx-status-ipv6-whitelist"]].filter(
       (c) => isIP(c.split("/")[0] ?? "") !== 0,

@@ -70,7 +70,7 @@ export class ChashSubset {
   pick(peers: Peers, request: RequestState): number {
     const ring = this.ring ?? this.makeRing(peers);
     const subset = ring.find(hashKeyOf(this.key!, request));
-    const member = onePlace(this.members.get(subset)!, request.tried);
+    const member = onePlace(this.members.get(subset)!, request);
     return this.places.get(subset)!.get(member)!;
   }
 

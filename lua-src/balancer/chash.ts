@@ -2,7 +2,7 @@
 import { expandTemplate, parseTemplate, type Template } from "../base/template";
 import type { RequestState } from "../features/feature";
 import type { BackendDocument } from "../wire";
-import { health, isFailing } from "./health";
+import { health, heedsHealth, isFailing } from "./health";
 import { nobody, type Peers, peerKey, peerKeys, samePeers } from "./peer-list";
 import { Ring } from "./ring";
 
@@ -69,13 +69,15 @@ export class Chash {
     }
     const point = ring.pointOf(hashKeyOf(this.key!, request));
     if (request.tries > 0 || health.until > 0) {
-      return this.better(ring, point, peers, request.tried);
+      return this.better(ring, point, peers, request);
     }
     return ring.ownerOf(point);
   }
 
   /** Clockwise from the point, the first peer that is neither tried nor failing; else the first untried; else the key's own. */
-  private better(ring: Ring, point: number, peers: Peers, tried: LuaTable<string, true> | undefined): number {
+  private better(ring: Ring, point: number, peers: Peers, request: RequestState): number {
+    const tried = request.tried;
+    const heeds = heedsHealth(request);
     let untried = 0;
     const met = new LuaTable<number, true>();
     for (const i of $range(point, point + ring.size - 1)) {
@@ -83,7 +85,7 @@ export class Chash {
       if (met.get(place) === undefined) {
         met.set(place, true);
         if (tried === undefined || tried.get(peerKey(peers, place)) === undefined) {
-          if (!isFailing(peers, place)) {
+          if (!heeds || !isFailing(peers, place)) {
             return place;
           }
           untried = untried === 0 ? place : untried;

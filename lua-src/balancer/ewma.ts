@@ -116,7 +116,7 @@ export class Ewma {
   }
 
   pick(peers: Peers, request: RequestState): number {
-    const [first, second] = twoPlaces(peers, request.tried);
+    const [first, second] = twoPlaces(peers, request);
     let [place, score] = [first, -1];
     if (first !== second) {
       score = scoreOf(this.keys.get(first)!);

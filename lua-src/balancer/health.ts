@@ -3,6 +3,8 @@
  * the time is over. Keyed by address, because one process may serve several backends. Known only where a try followed:
  * with proxy-next-upstream "off" nobody asks Lua again.
  */
+import { currentGeneral } from "../configuration/general";
+import type { RequestState } from "../features/feature";
 import { type Peers, peerKey } from "./peer-list";
 
 /** Seconds. */
@@ -12,16 +14,19 @@ const failing = new LuaTable<string, number>();
 /** When the last of them is forgiven; 0: there are none, and nobody need look. */
 const health = { until: 0 };
 
-/** Connect time of the try before the current one: "-" when no connection came about. */
-function neverConnected(times: string): boolean {
-  const [value] = string.match(times, "([^%s,:]+)[%s,:]+[^%s,:]+$");
-  return value === "-";
+/**
+ * From the bytes sent in each try ("0, 78 : ", the current one still empty): none in the last one, so no connection came
+ * about. Connect times are there even for some that were refused.
+ */
+function neverConnected(sent: string): boolean {
+  const [value] = string.match(sent, "([^%s,:]+)[%s,:]*$");
+  return value === "0" || value === "-";
 }
 
 /** After a failed try. */
 function noteFailure(key: string): void {
-  const times = ngx.var.get("upstream_connect_time");
-  if (times !== undefined && neverConnected(times)) {
+  const sent = ngx.var.get("upstream_bytes_sent");
+  if (sent !== undefined && neverConnected(sent)) {
     health.until = ngx.now() + rest;
     failing.set(key, health.until);
   }
@@ -44,4 +49,9 @@ function isFailing(peers: Peers, place: number): boolean {
   return until !== undefined && now < until;
 }
 
-export { forgive, health, isFailing, neverConnected, noteFailure };
+/** Whether it matters to the request who is failing. Where a refused connection is an answer all peers take their turns. */
+function heedsHealth(request: RequestState): boolean {
+  return health.until > 0 && (request.route.more?.retriesRefused ?? currentGeneral().retriesRefused) !== false;
+}
+
+export { forgive, health, heedsHealth, isFailing, neverConnected, noteFailure };

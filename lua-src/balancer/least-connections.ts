@@ -63,13 +63,13 @@ export class LeastConnections implements Holder {
   }
 
   private betterOfTwo(peers: Peers, request: RequestState): number {
-    const [first, second] = twoPlaces(peers, request.tried);
+    const [first, second] = twoPlaces(peers, request);
     return this.load(second) < this.load(first) ? second : first;
   }
 
   /** From a random start, so that equals take turns. */
   private least(peers: Peers, request: RequestState): number {
-    const places = isChoosy(request.tried) ? bestPlaces(peers, request.tried) : undefined;
+    const places = isChoosy(request) ? bestPlaces(peers, request) : undefined;
     const count = places === undefined ? peers.count : places.count;
     const start = math.random(0, count - 1);
     let [best, fewest] = [0, math.huge];

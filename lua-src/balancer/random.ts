@@ -1,5 +1,6 @@
 /** Random places among peers, those first that a request has not tried and that are not failing. */
-import { health, isFailing } from "./health";
+import type { RequestState } from "../features/feature";
+import { heedsHealth, isFailing } from "./health";
 import { type Peers, peerKey } from "./peer-list";
 
 /** Places from 1 to count of `list`. */
@@ -9,12 +10,14 @@ export interface Places {
 }
 
 /** Somebody has to be left out; else any place will do. */
-function isChoosy(tried: LuaTable<string, true> | undefined): boolean {
-  return tried !== undefined || health.until > 0;
+function isChoosy(request: RequestState): boolean {
+  return request.tried !== undefined || heedsHealth(request);
 }
 
 /** The best there are: untried and not failing, else untried, else all. */
-function bestPlaces(peers: Peers, tried: LuaTable<string, true> | undefined): Places {
+function bestPlaces(peers: Peers, request: RequestState): Places {
+  const tried = request.tried;
+  const heeds = heedsHealth(request);
   const [best, untried, all] = [new LuaTable<number, number>(), new LuaTable<number, number>(), new LuaTable<number, number>()];
   let [bestCount, untriedCount] = [0, 0];
   for (const i of $range(1, peers.count)) {
@@ -22,7 +25,7 @@ function bestPlaces(peers: Peers, tried: LuaTable<string, true> | undefined): Pl
     if (tried === undefined || tried.get(peerKey(peers, i)) === undefined) {
       untriedCount += 1;
       untried.set(untriedCount, i);
-      if (!isFailing(peers, i)) {
+      if (!heeds || !isFailing(peers, i)) {
         bestCount += 1;
         best.set(bestCount, i);
       }
@@ -35,8 +38,8 @@ function bestPlaces(peers: Peers, tried: LuaTable<string, true> | undefined): Pl
 }
 
 /** Two different places, or the only one twice. */
-function twoPlaces(peers: Peers, tried: LuaTable<string, true> | undefined): LuaMultiReturn<[number, number]> {
-  const places = isChoosy(tried) ? bestPlaces(peers, tried) : undefined;
+function twoPlaces(peers: Peers, request: RequestState): LuaMultiReturn<[number, number]> {
+  const places = isChoosy(request) ? bestPlaces(peers, request) : undefined;
   const count = places === undefined ? peers.count : places.count;
   const first = math.random(1, count);
   let second = first;
@@ -50,11 +53,11 @@ function twoPlaces(peers: Peers, tried: LuaTable<string, true> | undefined): Lua
   return $multi(places.list.get(first)!, places.list.get(second)!);
 }
 
-function onePlace(peers: Peers, tried: LuaTable<string, true> | undefined): number {
-  if (!isChoosy(tried)) {
+function onePlace(peers: Peers, request: RequestState): number {
+  if (!isChoosy(request)) {
     return math.random(1, peers.count);
   }
-  const { list, count } = bestPlaces(peers, tried);
+  const { list, count } = bestPlaces(peers, request);
   return list.get(math.random(1, count))!;
 }
 

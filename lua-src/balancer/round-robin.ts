@@ -1,6 +1,6 @@
 /** One peer after the other, per worker, from a random start. */
 import type { RequestState } from "../features/feature";
-import { health, isFailing } from "./health";
+import { health, heedsHealth, isFailing } from "./health";
 import { type Peers, peerKey } from "./peer-list";
 
 export class RoundRobin {
@@ -21,18 +21,20 @@ export class RoundRobin {
     let place = this.place;
     place = place >= count ? 1 : place + 1;
     if (request.tries > 0 || health.until > 0) {
-      place = this.better(peers, request.tried, place);
+      place = this.better(peers, request, place);
     }
     this.place = place;
     return place;
   }
 
   /** From `place` on, the first that is neither tried nor failing; else the first untried; else `place`. */
-  private better(peers: Peers, tried: LuaTable<string, true> | undefined, place: number): number {
+  private better(peers: Peers, request: RequestState, place: number): number {
+    const tried = request.tried;
+    const heeds = heedsHealth(request);
     let [candidate, untried] = [place, 0];
     for (const _ of $range(1, peers.count)) {
       if (tried === undefined || tried.get(peerKey(peers, candidate)) === undefined) {
-        if (!isFailing(peers, candidate)) {
+        if (!heeds || !isFailing(peers, candidate)) {
           return candidate;
         }
         untried = untried === 0 ? candidate : untried;

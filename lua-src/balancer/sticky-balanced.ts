@@ -1,7 +1,7 @@
 /** affinity-mode balanced: the cookie's key is hashed, whatever it is; when peers change, few sessions move. */
 import type { RequestState } from "../features/feature";
 import type { BackendDocument } from "../wire";
-import { health, isFailing } from "./health";
+import { heedsHealth, isFailing } from "./health";
 import { nobody, type Peers, peerKey, peerKeys, samePeers } from "./peer-list";
 import { Ring } from "./ring";
 import { issue, type Session, sessionOf, usableKey } from "./session";
@@ -40,6 +40,7 @@ export class StickyBalanced {
   /** A key that leads to a peer neither tried nor failing; else to an untried one; else to any. */
   private choose(ring: Ring, peers: Peers, request: RequestState): number {
     const tried = request.tried;
+    const heeds = heedsHealth(request);
     let [place, key, untried] = [0, "", false];
     for (const attempt of $range(1, attempts)) {
       const candidate = newKey(attempt);
@@ -50,7 +51,7 @@ export class StickyBalanced {
         key = candidate;
         untried = fresh;
       }
-      if (fresh && (health.until === 0 || !isFailing(peers, found))) {
+      if (fresh && (!heeds || !isFailing(peers, found))) {
         place = found;
         key = candidate;
         break;

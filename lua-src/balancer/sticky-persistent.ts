@@ -45,7 +45,7 @@ export class StickyPersistent {
   }
 
   private choose(peers: Peers, request: RequestState): number {
-    const place = onePlace(peers, request.tried);
+    const place = onePlace(peers, request);
     issue(this.session!, this.keyOf(peers, place), request);
     return place;
   }

@@ -97,6 +97,7 @@ const checkGeneral = object({
   healthPath: text,
   timeouts: object({ connect: milliseconds, send: milliseconds, read: milliseconds }),
   tries: integer(0, 1000000),
+  "retriesRefused?": flag,
   logVariables: list(text),
   statusAllow: list(text),
   hostPatterns: list(object({ pattern: text, host: text })),

@@ -71,7 +71,7 @@ const milliseconds = integer(1, 2147483647);
 /** Read by the router itself: no step of their own. */
 const featureChecks: Record<string, Check> = {
   "timeouts?": object({ "connect?": milliseconds, "send?": milliseconds, "read?": milliseconds }),
-  "retries?": object({ tries: integer(0, 1000000) }),
+  "retries?": object({ tries: integer(0, 1000000), "refused?": flag }),
   "redirectStyle?": object({ "relative?": flag, "port?": flag }),
   "satisfy?": object({ any: flag }),
   "session?": object({ issue: flag }),

@@ -48,6 +48,8 @@ export interface RouteMore {
   readonly redirects: RedirectSettings | undefined;
   /** Tries in all, 0 unlimited; undefined: the general setting. */
   readonly tries: number | undefined;
+  /** undefined: the general setting. */
+  readonly retriesRefused: boolean | undefined;
   /** The backend learns from the end of each request. */
   readonly measures: boolean;
   /** Clients get session cookies here. */
@@ -131,6 +133,7 @@ function compileMore(document: RouteDocument): RouteMore | undefined {
     log: steps.log,
     redirects: features.redirectStyle,
     tries: features.retries?.tries,
+    retriesRefused: features.retries?.refused,
     measures: features.measure !== undefined,
     issuesSession: features.session !== undefined,
     timeouts:

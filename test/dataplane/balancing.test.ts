@@ -1,3 +1,4 @@
+import { type AddressInfo, createServer } from "node:net";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { type BackendDocument, names } from "../../lua-src/wire.ts";
 import {
@@ -171,4 +172,32 @@ test("a canary without endpoints leaves everything to the primary, and is logged
   expect(await plane.accessLine("GET /logged")).toContain("[main] [c1]");
   await put(canary("c1", [], { weight: 100 }));
   expect(await counts("app.test", 2)).toEqual({ u0: 2 });
+});
+
+test("a peer that refused is passed over for a while, but not where a refused connection is the answer", async () => {
+  await put(backendDocument("main", [{ address: "127.0.0.7", port: "1" }, ...ups.slice(0, 1)]));
+  const once = { retries: { tries: 1, refused: false } };
+  await plane.apply({ hosts: byName(hostDocument("turns.test", [routeDocument("/", "main", once)])) });
+  expect(await counts("app.test", 2)).toEqual({ u0: 2 });
+  const before = plane.accessLog().length;
+  expect(await counts("app.test", 10)).toEqual({ u0: 10 });
+  expect(plane.accessLog().slice(before)).not.toContain("127.0.0.7:1");
+  expect(await counts("turns.test", 10)).toEqual({ u0: 5, 502: 5 });
+});
+
+test("a peer that hangs up after the request is none that refuses: it keeps its turns", async () => {
+  let asked = 0;
+  const rude = createServer((socket) => {
+    socket.once("data", () => {
+      asked += 1;
+      socket.destroy();
+    });
+  });
+  await new Promise<void>((done) => rude.listen(0, "127.0.0.8", done));
+  const port = String((rude.address() as AddressInfo).port);
+  await put(backendDocument("main", [{ address: "127.0.0.8", port }, ...ups.slice(0, 2)]));
+  const seen = await counts("app.test", 10);
+  expect((seen.u0 ?? 0) + (seen.u1 ?? 0)).toBe(10);
+  expect(asked).toBeGreaterThan(2);
+  await new Promise((done) => rude.close(done));
 });
