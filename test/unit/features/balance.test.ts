@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { build } from "../../../control/build/build.ts";
+import { type BuildOptions, build } from "../../../control/build/build.ts";
 import { Private } from "../../../control/model/certificate.ts";
 import type { Model } from "../../../control/model/model.ts";
 import { Objects } from "../../../control/objects/objects.ts";
@@ -35,6 +35,29 @@ function ingress({ name, service = "echo", host = "app.test", path = "/", age = 
   });
 }
 
+const options: BuildOptions = {
+  controllerClass: "k8s.io/ingress-nginx",
+  ingressClass: "nginx",
+  ingressClassByName: false,
+  watchIngressWithoutClass: false,
+  watchNamespace: "",
+  watchNamespaceSelector: undefined,
+  disableCatchAll: false,
+  annotations: { prefix, validate: true, deepInspect: true },
+  configMap: "default/settings",
+  tcpServicesConfigmap: "",
+  udpServicesConfigmap: "",
+  enableSslPassthrough: false,
+  disableExternalName: false,
+  reservedPorts: new Set(),
+  defaultBackendService: "",
+  defaultCertificate: "",
+  httpsPort: 443,
+  zone: undefined,
+  fakeCertificate: { id: "fake", chain: "", key: new Private(""), names: [], commonName: "", notAfter: Number.POSITIVE_INFINITY },
+  now: 0,
+};
+
 function modelOf(drafts: readonly Draft[], data: Readonly<Record<string, string>> = {}): Model {
   const objects = new Objects();
   const service = (name: string) =>
@@ -46,25 +69,7 @@ function modelOf(drafts: readonly Draft[], data: Readonly<Record<string, string>
     ...drafts.map(ingress),
   ];
   objects.change(all.map((object) => ({ type: "upsert", object })));
-  const none = { id: "fake", chain: "", key: new Private(""), names: [] };
-  return build(objects, new Map(), {
-    controllerClass: "k8s.io/ingress-nginx",
-    ingressClass: "nginx",
-    ingressClassByName: false,
-    watchIngressWithoutClass: false,
-    watchNamespace: "",
-    watchNamespaceSelector: undefined,
-    disableCatchAll: false,
-    annotations: { prefix, validate: true, deepInspect: true },
-    configMap: "default/settings",
-    defaultBackendService: "",
-    defaultCertificate: "",
-    disableExternalName: false,
-    httpsPort: 443,
-    zone: undefined,
-    fakeCertificate: none,
-    now: 0,
-  } as unknown as Parameters<typeof build>[2]).model;
+  return build(objects, new Map(), options).model;
 }
 
 function backendOf(model: Model, name: string) {
