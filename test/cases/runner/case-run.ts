@@ -1,4 +1,5 @@
 // Runs one case: its objects, then its steps in order, up to the first step that fails.
+import { readFileSync } from "node:fs";
 import { performance } from "node:perf_hooks";
 import { setTimeout as pause } from "node:timers/promises";
 import { findService } from "../../kit/fixtures/catalog";
@@ -14,7 +15,7 @@ import { checkReplies, isSeen, type PodLabels, type Timed } from "./expectation"
 import type { FixtureLink } from "./fixture-link";
 import { SETTINGS_NAME } from "./folder-world";
 import { keyOf, keyText } from "./kube-object";
-import { compare } from "./matcher";
+import { compare, testText } from "./matcher";
 import { fill, type PlaceholderValues } from "./placeholders";
 import type { World } from "./world";
 
@@ -146,7 +147,11 @@ async function runStep(run: Run, step: Step): Promise<readonly string[]> {
     await fixtures.scale(step.scale.service, step.scale.pods);
     await world.put([...run.objects.values()], false);
   } else if ("saw" in step) return saw(run, step.saw);
-  else {
+  else if ("conf" in step) {
+    const text = readFileSync(world.confFile, "utf8").replaceAll(/\s+/g, " ");
+    const problem = testText(text, step.conf);
+    return problem === undefined ? [] : [`nginx.conf: ${problem.slice(0, 300)}`];
+  } else {
     const problem = await checkLog(world.accessLog, run.logStart, step.logs);
     return problem === undefined ? [] : [`access log: ${problem}`];
   }

@@ -92,6 +92,7 @@ const step = tagged({
     saw: shape({ service: text, count: range, method: matcher, uri: matcher, headers: matchers, body: matcher }, ["service", "count"]),
   }),
   logs: shape({ logs: shape({ contains: texts, lacks: texts }) }),
+  conf: shape({ conf: shape({ contains: texts, lacks: texts }) }),
 });
 
 const materials: Readonly<Record<string, Check>> = {

@@ -104,7 +104,8 @@ export type Step =
   | { readonly wait: { readonly ms: number } }
   | { readonly scale: { readonly service: string; readonly pods: number } }
   | { readonly saw: SawSpec }
-  | { readonly logs: LogsSpec };
+  | { readonly logs: LogsSpec }
+  | { readonly conf: LogsSpec };
 
 export const NEEDS = [
   "modsecurity",

@@ -57,6 +57,7 @@ export function createFolderWorld(options: FolderWorldOptions): World {
   }
   return {
     accessLog: join(options.folder, "logs", "access.log"),
+    confFile: join(options.folder, "run", "private", "nginx.conf"),
     get proxy() {
       return { address: "127.0.0.1", ports: { http: portFlag(flags, "http-port", 80), https: portFlag(flags, "https-port", 443) } };
     },

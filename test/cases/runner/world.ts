@@ -18,6 +18,8 @@ export interface World {
   /** The last words of a controller that ended by itself; undefined while it runs. */
   obituary(): string | undefined;
   readonly accessLog: string;
+  /** nginx.conf as it is in force. */
+  readonly confFile: string;
   /** Ends the controller; the next `put` starts another. */
   stop(): Promise<void>;
 }
