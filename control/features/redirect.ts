@@ -91,9 +91,10 @@ export const redirect = feature({
       ...(style === undefined ? {} : { redirectStyle: style }),
     };
   },
-  /** Redirects that a snippet makes are nginx's own. */
-  fixed(v) {
-    if (other(v, "configuration-snippet") === undefined) return [];
+  /** Redirects of a snippet, and paths that proxy_redirect puts in place, are completed by nginx itself. */
+  fixed(v, place) {
+    const to = (other(v, "proxy-redirect-to") as string | undefined) ?? place.settings["proxy-redirect-to"];
+    if (other(v, "configuration-snippet") === undefined && !to.startsWith("/")) return [];
     const style = redirectStyle(v);
     const out: Directive[] = [];
     if (style?.relative === true) out.push({ name: "absolute_redirect", args: ["off"] });

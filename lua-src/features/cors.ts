@@ -75,7 +75,6 @@ function header(config: Cors, request: RequestState): LuaMultiReturn<[number?, s
   }
   out.set("Access-Control-Max-Age", config.maxAge);
   if (request.exit === 204) {
-    out.set("Content-Type", "text/plain charset=UTF-8");
     out.set("Content-Length", "0");
   }
   return $multi();

@@ -116,6 +116,8 @@ test("a preflight has no body and no type; other answers keep theirs", async () 
   const preflight = await plane.get("app.test", "/", { method: "OPTIONS", headers: { origin: "https://a.test" } });
   expect(preflight).toMatchObject({ status: 204, body: "", headers: { "access-control-allow-origin": "https://a.test" } });
   expect(preflight.headers["transfer-encoding"]).toBeUndefined();
+  expect(preflight.headers["content-type"]).toBeUndefined();
+  expect(preflight.headers["content-length"]).toBe("0");
   const steer = { headers: { origin: "https://a.test", "x-answer": JSON.stringify({ headers: { "content-type": "text/x" } }) } };
   expect((await plane.get("app.test", "/", steer)).headers["content-type"]).toBe("text/x");
 });
