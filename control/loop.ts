@@ -11,6 +11,7 @@ import { endpointsFrom, isTouched, sourcesOf, whyEmpty } from "./endpoint-source
 import type { Backend } from "./model/backend.ts";
 import type { Finding } from "./model/finding.ts";
 import type { ObjectRef } from "./model/ids.ts";
+import type { Model } from "./model/model.ts";
 import type { Objects } from "./objects/objects.ts";
 import { backendText, documentsOf, type GeneralOptions, generalOf } from "./plan/documents.ts";
 import { ownersIn, partsOf } from "./plan/plan.ts";
@@ -39,7 +40,7 @@ export interface LoopOptions {
   readonly buildOptions: () => BuildOptions;
   readonly general: GeneralOptions;
   /** After each build, before it is applied. */
-  readonly onBuilt?: () => void;
+  readonly onBuilt?: (built: Built) => void;
 }
 
 /** An object version that must be read, or an object that must be gone (version undefined). */
@@ -138,6 +139,11 @@ export class Loop implements Sink {
   /** Versions in force of refused Ingresses, for admission to build with. */
   get lastGood(): LastGood {
     return this.#lastGood;
+  }
+
+  /** What was built last, and the backends without endpoints. */
+  get built(): { readonly model: Model; readonly empty: ReadonlySet<string> } | undefined {
+    return this.#built === undefined ? undefined : { model: this.#built.model, empty: new Set(this.#empty.keys()) };
   }
 
   /** Resolves when these versions have been read and all that was read is applied or refused for good. */
@@ -241,8 +247,8 @@ export class Loop implements Sink {
     this.#trace(built);
     this.#built = built;
     this.#lastGood = built.lastGood;
-    this.#o.onBuilt?.();
     objects.setReferences(built.references);
+    this.#o.onBuilt?.(built);
     names.watchNames(new Set(sourcesOf(built.model).flatMap((s) => (s.kind === "dns" ? [s.host] : []))));
     this.#empty.clear();
     const documents = documentsOf(built.model, generalOf(built.basis, general, built.model.patterns), (b) => this.#endpointsOf(b));

@@ -41,7 +41,49 @@ export const dictionaries = {
   digest_nonces: 5 * 1024 * 1024,
   /** Buckets and counts of limit-rps, limit-rpm and limit-connections. */
   rate_limits: 10 * 1024 * 1024,
+  metrics_left: 1024 * 1024,
 } as const;
+
+/**
+ * Histograms of requests, in the order in which their counters lie in a MetricsLine: for each that is not skipped the
+ * requests of every bucket (not cumulative), those beyond the last, and the sum.
+ */
+export const requestHistograms = [
+  { name: "request_duration_seconds", buckets: "time" },
+  { name: "connect_duration_seconds", buckets: "time" },
+  { name: "header_duration_seconds", buckets: "time" },
+  { name: "response_duration_seconds", buckets: "time" },
+  { name: "request_size", buckets: "length" },
+  { name: "response_size", buckets: "length" },
+  { name: "bytes_sent", buckets: "size" },
+] as const;
+
+/** What the workers count, handed to them in nginx.conf. */
+export interface MetricsSettings {
+  /** Counted by host; then only hosts that an Ingress names, unless undefinedHosts is set. */
+  readonly perHost: boolean;
+  readonly undefinedHosts: boolean;
+  /** Upper bounds, ascending: seconds, bytes, bytes. */
+  readonly time: readonly number[];
+  readonly length: readonly number[];
+  readonly size: readonly number[];
+  /** Names of `requestHistograms` that are not counted. */
+  readonly skip: readonly string[];
+  readonly socket: string;
+}
+
+/** Labels, then counters as index and increment by turns; index 0 is the number of requests, the histograms follow. */
+export type MetricsLine = readonly [
+  host: string,
+  namespace: string,
+  ingress: string,
+  service: string,
+  path: string,
+  canary: string,
+  method: string,
+  status: number,
+  counters: readonly number[],
+];
 
 /** Names that templates, routes and logs share. */
 export const names = {

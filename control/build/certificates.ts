@@ -47,6 +47,7 @@ function parse(secret: Secret): ParsedCertificate {
         names: dns.length > 0 ? dns : commonName === "" ? [] : [commonName.toLowerCase()],
         commonName,
         notAfter: Date.parse(leaf.validTo),
+        source: { kind: "Secret", namespace: secret.metadata.namespace, name: secret.metadata.name },
       },
     };
   } catch (error) {

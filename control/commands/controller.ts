@@ -35,6 +35,7 @@ import { version } from "../version.ts";
 import { openAdmission } from "./admission.ts";
 import { openClusterDuties } from "./cluster.ts";
 import { surroundings } from "./surroundings.ts";
+import { watchTraffic } from "./traffic.ts";
 
 /** Runs until a signal; resolves with the exit code. Rejects when it cannot start, with a sentence for the user. */
 export async function runController(options: Options): Promise<number> {
@@ -87,9 +88,13 @@ export async function runController(options: Options): Promise<number> {
     names,
     general: { httpsPort: options.httpsPort, healthPath: options.healthCheckPath },
     buildOptions: currentOptions,
-    onBuilt: () => duties?.built(),
+    onBuilt: (built) => {
+      duties?.built();
+      watch?.built(built);
+    },
   });
 
+  const watch = await watchTraffic(options, layout, user, logger);
   const config = options.manifests === "" ? loadKubeConfig(options) : undefined;
   const source = openSource(options, config, logger);
   const duties =
@@ -97,6 +102,7 @@ export async function runController(options: Options): Promise<number> {
       ? undefined
       : await openClusterDuties({ options, config, objects, loop: () => loop, board, buildOptions: currentOptions, logger });
   let stopping = false;
+  let admission: Awaited<ReturnType<typeof openAdmission>>;
   const health = await startHealth({
     host: options.healthzHost,
     port: options.healthzPort,
@@ -110,6 +116,11 @@ export async function runController(options: Options): Promise<number> {
       version,
       enabled: options.enableMetrics,
       state: () => apply.state(),
+      statusPort: options.statusPort,
+      model: () => loop.built,
+      leadership: () => (duties?.leader === undefined ? undefined : { name: options.electionId, leads: duties.leader.leading }),
+      admission: () => admission?.counts,
+      traffic: watch?.traffic,
     }),
     findings: () => board.all(),
     state: () => ({
@@ -129,7 +140,7 @@ export async function runController(options: Options): Promise<number> {
         timeout,
       ),
   });
-  const admission = await openAdmission({ options, objects, loop, buildOptions: currentOptions, logger });
+  admission = await openAdmission({ options, objects, loop, buildOptions: currentOptions, logger });
   duties?.start();
   source.start(duties?.sink(loop) ?? loop);
 
@@ -145,6 +156,7 @@ export async function runController(options: Options): Promise<number> {
   await nginx.quit(240_000);
   await pause(options.postShutdownGracePeriod * 1000);
   await health.stop();
+  await watch?.stop();
   return 0;
 }
 

@@ -4,6 +4,7 @@ import { createHash } from "node:crypto";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { isIPv6 } from "node:net";
 import { join } from "node:path";
+import type { MetricsSettings } from "../../lua-src/wire.ts";
 import type { Options } from "../options/flags.ts";
 import type { ConfSurroundings } from "../plan/conf.ts";
 import type { Layout } from "../run/layout.ts";
@@ -46,7 +47,7 @@ export function surroundings(of: {
     ...(options.enableSslPassthrough && install.features.stream ? { passthroughPort: options.sslPassthroughProxyPort } : {}),
     healthPath: options.healthCheckPath,
     ipv6: hasIpv6(),
-    metrics: options.enableMetrics,
+    ...(options.enableMetrics ? { metrics: metricsSettings(options, layout) } : {}),
     verbosity: options.v,
     resolvers: of.nameservers.map((n) => (isIPv6(n) ? `[${n}]` : n)),
   };
@@ -66,6 +67,20 @@ function geoFiles(options: Options): ReturnType<ConfSurroundings["geoip"]> {
 function hardOpenFiles(): number {
   const row = /^Max open files\s+\S+\s+(\S+)/m.exec(readFileSync("/proc/self/limits", "utf8"));
   return row?.[1] === "unlimited" ? Number.POSITIVE_INFINITY : Number(row?.[1] ?? 1024);
+}
+
+/** What workers count, by the flags. */
+export function metricsSettings(options: Options, layout: Layout): MetricsSettings {
+  const prefix = "nginx_ingress_controller_";
+  return {
+    perHost: options.metricsPerHost,
+    undefinedHosts: options.metricsPerUndefinedHost,
+    time: options.timeBuckets,
+    length: options.lengthBuckets,
+    size: options.sizeBuckets,
+    skip: options.excludeSocketMetrics.map((name) => (name.startsWith(prefix) ? name.slice(prefix.length) : name)),
+    socket: layout.metricsSocket,
+  };
 }
 
 function hasIpv6(): boolean {

@@ -1,5 +1,7 @@
 /** A certificate with its key. */
 
+import type { ObjectRef } from "./ids.ts";
+
 /** A text that must not be printed: shows as [redacted] wherever it is turned into text or JSON. */
 export class Private {
   readonly #text: string;
@@ -29,4 +31,6 @@ export interface Certificate {
   readonly commonName: string;
   /** Milliseconds since 1970. */
   readonly notAfter: number;
+  /** The Secret; absent for the generated one. */
+  readonly source?: ObjectRef;
 }

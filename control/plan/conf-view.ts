@@ -3,6 +3,7 @@
  * it is nginx syntax except `Snippet`. Whatever changes here changes nginx.conf, hence costs a reload.
  */
 
+import type { MetricsSettings } from "../../lua-src/wire.ts";
 import type { GlobalHeader } from "../model/conf-basis.ts";
 import type { Argument, Directive } from "../model/model.ts";
 import type { StreamServer } from "../model/stream.ts";
@@ -243,8 +244,8 @@ export interface ConfView {
   readonly internal: readonly InternalLocation[];
   /** Absent: no stream part. */
   readonly stream?: StreamView;
-  /** Request metrics: a log hook on every location. */
-  readonly metrics: boolean;
+  /** Request metrics: a log hook on every location. Absent: none. */
+  readonly metrics?: MetricsSettings;
   /** Administrator's text from the ConfigMap. */
   readonly snippets: {
     readonly main: readonly Snippet[];

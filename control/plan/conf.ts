@@ -2,6 +2,7 @@
 
 import { availableParallelism } from "node:os";
 import { dirname } from "node:path";
+import type { MetricsSettings } from "../../lua-src/wire.ts";
 import { type Settings, settingDirectives } from "../catalog/settings.ts";
 import { errorPageDirectives } from "../features/custom-errors.ts";
 import type { ConfBasis } from "../model/conf-basis.ts";
@@ -38,7 +39,7 @@ export interface ConfSurroundings {
   readonly passthroughPort?: number;
   readonly healthPath: string;
   readonly ipv6: boolean;
-  readonly metrics: boolean;
+  readonly metrics?: MetricsSettings;
   readonly verbosity: number;
   /** Name servers as nginx's resolver wants them. */
   readonly resolvers: readonly string[];
@@ -120,7 +121,7 @@ export function confView(basis: ConfBasis, parts: ConfParts, around: ConfSurroun
     profiles: profiles.map((profile) => withPaths(profile, around.filesDir)),
     internal: internalLocations,
     ...(stream === undefined ? {} : { stream }),
-    metrics: around.metrics,
+    ...(around.metrics === undefined ? {} : { metrics: around.metrics }),
     snippets: confSnippets(settings, parts),
   };
 }

@@ -1,7 +1,13 @@
 /** The controller's own metrics, under the names that users' dashboards know. */
 
 import { collectDefaultMetrics, Registry } from "prom-client";
+import type { CheckedIngress } from "../admission/counts.ts";
 import type { ApplyState } from "../apply/apply.ts";
+import type { Model } from "../model/model.ts";
+import { escapeLabel, family, labelText, prefix } from "./exposition.ts";
+import { modelText } from "./model-metrics.ts";
+import { nginxProcessText } from "./nginx-process.ts";
+import type { Traffic } from "./traffic.ts";
 
 export interface MetricsOptions {
   readonly namespace: string;
@@ -11,9 +17,27 @@ export interface MetricsOptions {
   readonly state: () => ApplyState;
   /** Only go-like process metrics when false (--enable-metrics). */
   readonly enabled: boolean;
+  readonly statusPort: number;
+  /** Of the last build; undefined before the first. */
+  readonly model: () => { readonly model: Model; readonly empty: ReadonlySet<string> } | undefined;
+  /** Undefined: there is no election. */
+  readonly leadership: () => { readonly name: string; readonly leads: boolean } | undefined;
+  /** Undefined: there is no webhook. */
+  readonly admission: () => AdmissionMetrics | undefined;
+  /** Undefined without --enable-metrics. */
+  readonly traffic: Traffic | undefined;
 }
 
-const prefix = "nginx_ingress_controller";
+interface AdmissionMetrics {
+  readonly last: { readonly tested: number; readonly seconds: number } | undefined;
+  all(): Iterable<CheckedIngress>;
+}
+
+/** Labels that every metric of this controller has. */
+export function controllerLabels(options: Pick<MetricsOptions, "namespace" | "pod" | "controllerClass">): string {
+  const { namespace, controllerClass, pod } = options;
+  return labelText({ controller_namespace: namespace, controller_class: controllerClass, controller_pod: pod });
+}
 
 interface Series {
   readonly name: string;
@@ -56,32 +80,75 @@ const series: readonly Series[] = [
   },
 ];
 
-export function createMetrics(options: MetricsOptions): () => Promise<{ contentType: string; pieces: Iterable<string> }> {
+export function createMetrics(options: MetricsOptions): () => Promise<{ contentType: string; pieces: AsyncIterable<string> }> {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  const labels = `controller_namespace="${escapeLabel(options.namespace)}",controller_class="${escapeLabel(options.controllerClass)}",controller_pod="${escapeLabel(options.pod)}"`;
-  return async () => {
-    const pieces = [await registry.metrics()];
-    if (options.enabled) pieces.push(own(options, labels));
-    return { contentType: registry.contentType, pieces };
-  };
+  const labels = controllerLabels(options);
+  let [running, done] = [0, 0];
+  async function* pieces(): AsyncGenerator<string> {
+    running += 1;
+    try {
+      yield await registry.metrics();
+      yield scrapes(running, done);
+      if (!options.enabled) return;
+      yield own(options, labels);
+      yield await nginxProcessText(options.state().nginxPid, options.statusPort, labels);
+      const built = options.model();
+      const isLeader = options.leadership()?.leads ?? true;
+      if (built !== undefined) {
+        yield modelText(built.model, { controllerClass: options.controllerClass, labels, isLeader, empty: built.empty });
+      }
+      if (options.traffic !== undefined) yield* options.traffic.pieces();
+    } finally {
+      running -= 1;
+      done += 1;
+    }
+  }
+  return async () => ({ contentType: registry.contentType, pieces: pieces() });
+}
+
+function scrapes(running: number, done: number): string {
+  const codes = ["200", "500", "503"].map((code) => ({ labels: `code="${code}"`, value: code === "200" ? done : 0 }));
+  return (
+    family("promhttp_metric_handler_requests_in_flight", "gauge", "Scrapes that are being answered.", [{ labels: "", value: running }]) +
+    family("promhttp_metric_handler_requests_total", "counter", "Scrapes that were answered.", codes)
+  );
 }
 
 function own(options: MetricsOptions, labels: string): string {
   const state = options.state();
-  const lines = [
-    `# HELP ${prefix}_build_info Version of this controller.`,
-    `# TYPE ${prefix}_build_info gauge`,
-    `${prefix}_build_info{${labels},release="${escapeLabel(options.version)}",build="",repository="sluice"} 1`,
-  ];
-  for (const s of series) {
-    const value = s.value(state);
-    if (value === undefined) continue;
-    lines.push(`# HELP ${prefix}_${s.name} ${s.help}`, `# TYPE ${prefix}_${s.name} ${s.type}`, `${prefix}_${s.name}{${labels}} ${value}`);
+  const build = `${labels},release="${escapeLabel(options.version)}",build="",repository="sluice"`;
+  const parts = [family(`${prefix}build_info`, "gauge", "Version of this controller.", [{ labels: build, value: 1 }])];
+  for (const { name, type, help, value: of } of series) {
+    const value = of(state);
+    if (value !== undefined) parts.push(family(prefix + name, type, help, [{ labels, value }]));
   }
-  return `${lines.join("\n")}\n`;
+  const election = options.leadership();
+  if (election !== undefined) {
+    const sample = { labels: `${labels},${labelText({ name: election.name })}`, value: election.leads ? 1 : 0 };
+    parts.push(family(`${prefix}leader_election_status`, "gauge", "1 on the replica that leads.", [sample]));
+  }
+  parts.push(admissionText(options.admission(), labels));
+  return parts.join("");
 }
 
-function escapeLabel(text: string): string {
-  return text.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");
+function admissionText(admission: AdmissionMetrics | undefined, labels: string): string {
+  if (admission === undefined) return "";
+  const checked = [...admission.all()].map((c) => ({
+    ...c,
+    labels: `${labels},${labelText({ namespace: c.namespace, ingress: c.name })}`,
+  }));
+  const counted = (of: "admitted" | "refused") => checked.filter((c) => c[of] > 0).map((c) => ({ labels: c.labels, value: c[of] }));
+  const { last } = admission;
+  const gauge = (name: string, help: string, value: number) => family(`${prefix}admission_${name}`, "gauge", help, [{ labels, value }]);
+  return [
+    family(`${prefix}check_success`, "counter", "Ingresses that the webhook admitted.", counted("admitted")),
+    family(`${prefix}check_errors`, "counter", "Ingresses that the webhook refused.", counted("refused")),
+    gauge("tested_ingresses", "Ingresses built in the last check.", last?.tested ?? 0),
+    gauge("tested_duration", "Duration of the last check's build, seconds.", last?.seconds ?? 0),
+    gauge("render_ingresses", "Ingresses built in the last check.", last?.tested ?? 0),
+    gauge("render_duration", "Duration of the last check's preparation; building includes it, so 0.", 0),
+    gauge("config_size", "Bytes of configuration that the last check rendered: none is.", 0),
+    gauge("roundtrip_duration", "Duration of the last check, seconds.", last?.seconds ?? 0),
+  ].join("");
 }

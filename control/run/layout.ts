@@ -11,6 +11,8 @@ export interface Layout {
   readonly confFile: string;
   readonly pidFile: string;
   readonly socket: string;
+  /** Outside the private folder: workers of another user deliver there. */
+  readonly metricsSocket: string;
   /** What profiles read: keys and certificates towards backends. */
   readonly filesDir: string;
   readonly tempDir: string;
@@ -28,6 +30,7 @@ export function layoutOf(runtimeDir: string): Layout {
     confFile: join(privateDir, "nginx.conf"),
     pidFile: join(dir, "nginx.pid"),
     socket: join(privateDir, "configuration.sock"),
+    metricsSocket: join(dir, "metrics.sock"),
     filesDir: join(privateDir, "files"),
     tempDir: join(dir, "temp"),
     fakeCertificate: join(privateDir, "fake.crt"),

@@ -1,5 +1,6 @@
 /** What nginx.conf tells the workers, written by control/apply/template-view.ts into init_by_lua. */
 import { decode } from "cjson.safe";
+import type { MetricsSettings } from "../wire";
 
 export interface Settings {
   /** Hash of the nginx.conf that this worker runs. */
@@ -11,7 +12,8 @@ export interface Settings {
   /** Locations for internal redirects and subrequests, by name ("/~auth"). */
   readonly internal: LuaTable<string, true>;
   readonly statusPort: string;
-  readonly metrics: boolean;
+  /** Absent: nothing is counted. */
+  readonly metrics?: MetricsSettings;
   /** The access log names $proxy_upstream_name. */
   readonly logUpstream: boolean;
   /** The Server header is removed by Lua, because nginx lacks the module for it. */
@@ -48,7 +50,6 @@ const settings = {
   servers: new LuaTable(),
   internal: new LuaTable(),
   statusPort: "",
-  metrics: false,
   logUpstream: true,
   clearServer: false,
   errorPages: false,

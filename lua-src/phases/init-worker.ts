@@ -1,5 +1,6 @@
 /** init_worker_by_lua. */
 import { joinWorkers } from "../features/connection-count";
+import { startMonitor } from "../metrics/monitor";
 
 /** Percent of what is in use at which the next collection starts. With the usual 200, thousands of hosts hold twice their memory. */
 const collectorPause = 140;
@@ -9,6 +10,7 @@ function run(): void {
   collectgarbage("setpause", collectorPause);
   math.randomseed(ngx.crc32_long(`${ngx.worker.pid()} ${ngx.now()}`));
   joinWorkers();
+  startMonitor();
 }
 
 export { run };

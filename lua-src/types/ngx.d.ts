@@ -29,6 +29,7 @@ interface NgxApi {
   exec(uri: string, args?: string): void;
   redirect(location: string, status: number): void;
   now(): number;
+  sleep(seconds: number): void;
   crc32_long(text: string): number;
   md5(text: string): string;
   unescape_uri(text: string): string;
@@ -47,6 +48,8 @@ interface NgxRequestApi {
   clear_header(name: string): void;
   get_headers(max: number, raw: boolean): LuaTable<string, string | readonly string[]>;
   get_method(): string;
+  /** Seconds since 1970. */
+  start_time(): number;
   set_uri_args(args: string): void;
   set_method(method: number): void;
   read_body(): void;
@@ -74,6 +77,7 @@ interface NgxWorkerApi {
 /** @noSelf */
 interface NgxTimerApi {
   at(delay: number, callback: (premature: boolean) => void): LuaMultiReturn<[boolean | undefined, string | undefined]>;
+  every(seconds: number, callback: (premature: boolean) => void): LuaMultiReturn<[boolean | undefined, string | undefined]>;
 }
 
 /** @noSelf */
@@ -108,4 +112,6 @@ interface SharedDict {
   delete(key: string): void;
   get_keys(max: number): string[];
   free_space(): number;
+  lpush(key: string, value: string): LuaMultiReturn<[number | undefined, string | undefined]>;
+  rpop(key: string): LuaMultiReturn<[string | undefined, string | undefined]>;
 }

@@ -112,7 +112,6 @@ export function sampleConfView(options: SampleOptions, over: Partial<ConfView> =
     responseHeaders: [],
     profiles: [],
     internal: [],
-    metrics: false,
     servers: [],
     snippets: { main: [], http: [], server: [], location: [], stream: [] },
     ...over,

@@ -158,6 +158,11 @@ export class DataPlane {
     }
   }
 
+  /** Resolves when the error log holds the text. */
+  async errorLine(text: string): Promise<void> {
+    while (!readFileSync(this.view.paths.errorLog, "utf8").includes(text)) await new Promise((done) => setTimeout(done, 10));
+  }
+
   configuration(method: string, path: string, body?: string): Promise<Reply> {
     const headers = body === undefined ? {} : { "content-length": Buffer.byteLength(body) };
     return request({ socketPath: this.view.paths.socket, method, path, headers }, body);

@@ -1,0 +1,82 @@
+/** The unix socket on which workers deliver their metrics: lines of JSON, an empty line at the end, "ok" as the answer. */
+
+import { chmodSync, chownSync, existsSync, readFileSync, rmSync } from "node:fs";
+import { createServer, type Server, type Socket } from "node:net";
+import type { MetricsLine } from "../../lua-src/wire.ts";
+import type { Logger } from "../run/logger.ts";
+
+export interface MetricsSocketOptions {
+  readonly path: string;
+  /** User of nginx's workers; undefined: our own. */
+  readonly user: string | undefined;
+  readonly logger: Logger;
+  readonly take: (line: MetricsLine) => void;
+}
+
+const mostBytes = 256 * 1024 * 1024;
+
+/** Rejects when the socket cannot be made. */
+export function listenForMetrics(options: MetricsSocketOptions): Promise<{ stop(): Promise<void> }> {
+  if (existsSync(options.path)) rmSync(options.path);
+  const server = createServer((socket) => serve(socket, options));
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(options.path, () => {
+      // connecting is writing: nobody else may count requests
+      chmodSync(options.path, 0o600);
+      const id = options.user === undefined ? undefined : userId(options.user);
+      if (id !== undefined) chownSync(options.path, id, 0);
+      resolve({ stop: () => stop(server) });
+    });
+  });
+}
+
+function stop(server: Server): Promise<void> {
+  return new Promise((resolve) => server.close(() => resolve()));
+}
+
+function userId(name: string): number | undefined {
+  const line = readFileSync("/etc/passwd", "utf8")
+    .split("\n")
+    .find((l) => l.startsWith(`${name}:`));
+  const id = Number(line?.split(":")[2]);
+  return Number.isInteger(id) ? id : undefined;
+}
+
+/** All lines of a delivery count or none: what is broken off is sent again. */
+function serve(socket: Socket, { logger, take }: MetricsSocketOptions): void {
+  const lines: MetricsLine[] = [];
+  let rest = "";
+  let bytes = 0;
+  socket.setEncoding("utf8");
+  socket.on("data", (chunk: string) => {
+    bytes += chunk.length;
+    const texts = (rest + chunk).split("\n");
+    rest = texts.pop() ?? "";
+    for (const text of texts) {
+      if (text === "") {
+        for (const line of lines) take(line);
+        lines.length = 0;
+        socket.end("ok\n");
+        return;
+      }
+      const line = bytes > mostBytes ? undefined : parse(text);
+      if (line === undefined) {
+        logger.error("a worker sends metrics that cannot be read", { text: text.slice(0, 200) });
+        socket.destroy();
+        return;
+      }
+      lines.push(line);
+    }
+  });
+  socket.on("error", () => socket.destroy());
+}
+
+function parse(text: string): MetricsLine | undefined {
+  try {
+    const line = JSON.parse(text) as unknown;
+    return Array.isArray(line) && line.length === 9 && Array.isArray(line[8]) ? (line as unknown as MetricsLine) : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,148 @@
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { listenForMetrics } from "../../control/report/metrics-socket.ts";
+import { Traffic } from "../../control/report/traffic.ts";
+import { createLogger } from "../../control/run/logger.ts";
+import type { MetricsLine, MetricsSettings } from "../../lua-src/wire.ts";
+import {
+  backendDocument,
+  byName,
+  DataPlane,
+  generalDocument,
+  hostDocument,
+  routeDocument,
+  startUpstream,
+  type Upstream,
+} from "../kit/data-plane.ts";
+
+let plane: DataPlane;
+let upstream: Upstream;
+let settings: MetricsSettings;
+let socket: { stop(): Promise<void> };
+const lines: MetricsLine[] = [];
+let arrived: () => void = () => undefined;
+
+async function listen(): Promise<void> {
+  socket = await listenForMetrics({
+    path: settings.socket,
+    user: undefined,
+    logger: createLogger(0),
+    take: (line) => {
+      lines.push(line);
+      arrived();
+    },
+  });
+}
+
+/** Lines that fit, once their requests add up to `count`. */
+async function counted(count: number, fits: (line: MetricsLine) => boolean): Promise<MetricsLine[]> {
+  for (;;) {
+    const found = lines.filter(fits);
+    if (found.reduce((sum, line) => sum + (line[8][1] ?? 0), 0) >= count) return found;
+    await new Promise<void>((resolve) => {
+      arrived = resolve;
+    });
+  }
+}
+
+function metric(line: MetricsLine): string {
+  return line.slice(0, 8).join(" ");
+}
+
+beforeAll(async () => {
+  upstream = await startUpstream("a");
+  plane = await DataPlane.start((view) => {
+    const path = join(view.paths.runtimeDir, "metrics.sock");
+    settings = {
+      perHost: true,
+      undefinedHosts: false,
+      time: [0.1, 10],
+      length: [10, 10_000],
+      size: [100],
+      skip: ["header_duration_seconds"],
+      socket: path,
+    };
+    return { ...view, metrics: settings };
+  });
+  await listen();
+  const shaping = { weight: 0, weightTotal: 0, header: "x-canary", headerValue: "", headerPattern: "", cookie: "" };
+  await plane.apply({
+    backends: byName(
+      backendDocument("a", [upstream], { alternativeBackends: ["b"] }),
+      backendDocument("b", [upstream], { noServer: true, trafficShapingPolicy: shaping }),
+    ),
+    hosts: byName(
+      hostDocument("app.test", [
+        routeDocument("/", "a"),
+        routeDocument("/fixed/", "a", {}, { fixed: { status: 503 } }),
+        routeDocument("/deep/", "a", { rewrite: { from: "/deep/", target: "/" } }),
+      ]),
+      hostDocument("*.wild.test", [routeDocument("/", "a")]),
+      hostDocument("alias.test", [], { aliasOf: "app.test" }),
+      hostDocument("", [routeDocument("/", "a")]),
+    ),
+    general: generalDocument,
+  });
+});
+
+afterAll(async () => {
+  await plane?.stop();
+  await upstream?.close();
+  await socket?.stop();
+});
+
+test("requests are counted by host, route, status, method and canary", async () => {
+  for (let i = 0; i < 3; i++) await plane.get("app.test", "/");
+  await plane.get("app.test", "/", { headers: { "x-canary": "always" } });
+  await plane.get("app.test", "/", { method: "POST" }, "abc");
+  await plane.get("app.test", "/", { headers: { "x-answer": '{"status":418}' } });
+  await plane.get("app.test", "/fixed/x");
+  await plane.get("app.test", "/deep/x");
+  await plane.get("alias.test", "/");
+  const all = await counted(9, () => true);
+  const sums = new Map<string, number>();
+  for (const line of all) sums.set(metric(line), (sums.get(metric(line)) ?? 0) + (line[8][1] ?? 0));
+  expect(Object.fromEntries(sums)).toEqual({
+    "app.test default web a /  GET 200": 3,
+    "app.test default web a / b GET 200": 1,
+    "app.test default web a /  POST 200": 1,
+    "app.test default web a /  GET 418": 1,
+    "app.test default web a /fixed/  GET 503": 1,
+    "app.test default web a /deep/  GET 200": 1,
+    "alias.test default web a /  GET 200": 1,
+  });
+});
+
+test("hosts that no Ingress names are not counted; what the controller missed comes later, and all of it", async () => {
+  await socket.stop();
+  lines.length = 0;
+  await plane.get("x.wild.test", "/");
+  await plane.get("other.test", "/");
+  for (let i = 0; i < 20; i++) await plane.get("app.test", "/late");
+  await plane.errorLine("metrics cannot be delivered");
+  await listen();
+  const found = await counted(20, () => true);
+  expect(new Set(found.map((line) => line[0]))).toEqual(new Set(["app.test"]));
+});
+
+test("the counters make histograms", async () => {
+  lines.length = 0;
+  await plane.get("app.test", "/histogram", { method: "PUT" }, "x".repeat(20_000));
+  const found = await counted(1, (line) => line[6] === "PUT");
+  const traffic = new Traffic({ settings, labels: 'pod="p"', statusClasses: true });
+  for (const line of found) traffic.add(line);
+  let text = "";
+  for await (const piece of traffic.pieces()) text += piece;
+  const labels = 'pod="p",status="2xx",method="PUT",path="/",namespace="default",ingress="web",service="a",canary="",host="app.test"';
+  const own = (name: string, more = "") => text.includes(`nginx_ingress_controller_${name}{${labels}${more}} 1\n`);
+  expect(own("requests")).toBe(true);
+  expect(own("request_duration_seconds_bucket", ',le="10"')).toBe(true);
+  expect(own("request_duration_seconds_count")).toBe(true);
+  expect(own("connect_duration_seconds_count")).toBe(true);
+  expect(own("request_size_bucket", ',le="10000"')).toBe(false);
+  expect(own("request_size_bucket", ',le="+Inf"')).toBe(true);
+  expect(text).toMatch(/request_size_sum\{[^}]*\} 20[0-9]{3}\n/);
+  expect(text).not.toContain("header_duration_seconds");
+  traffic.retain(new Set(["default/other"]));
+  expect(traffic.count).toBe(0);
+});

@@ -1,0 +1,64 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { selfSigned } from "../kit/certificates.ts";
+import { get } from "../kit/client.ts";
+import { Controller, eventually } from "../kit/controller.ts";
+import { endpointSlices, ingress, ingressClass, service, tlsSecret } from "../kit/manifests.ts";
+import { type Pods, startPods } from "../kit/pods.ts";
+
+let controller: Controller;
+let pods: Pods;
+const certificate = selfSigned("app.test");
+
+async function scrape(): Promise<string> {
+  const answer = await fetch(`http://127.0.0.1:${controller.ports.healthz}/metrics`);
+  expect(answer.status).toBe(200);
+  return await answer.text();
+}
+
+beforeAll(async () => {
+  pods = await startPods({ app: 1 });
+  controller = await Controller.create(["--enable-metrics", "--exclude-socket-metrics=nginx_ingress_controller_bytes_sent"]);
+  controller.write("class.json", [ingressClass]);
+  controller.write("app.json", [
+    service("app"),
+    ...endpointSlices("app", pods.of("app")),
+    tlsSecret("app", certificate.certificate, certificate.key),
+  ]);
+  controller.write("host.json", [ingress("app", { host: "app.test", paths: { "/": "app", "/gone": "gone" }, tlsSecret: "app" })]);
+  await controller.start();
+});
+
+afterAll(async () => {
+  await controller?.stop();
+  await pods?.stop();
+});
+
+test("the names that dashboards know are there, and a removed Ingress takes its series with it", async () => {
+  await get({ port: controller.ports.https, host: "app.test", tls: true });
+  let text = "";
+  await eventually("the request is counted", async () => {
+    text = await scrape();
+    return text.includes("nginx_ingress_controller_requests{");
+  });
+  const prefix = "nginx_ingress_controller_";
+  const names = [
+    ...["requests", "request_duration_seconds_bucket", "connect_duration_seconds_sum", "header_duration_seconds_count"],
+    ...["response_duration_seconds_bucket", "request_size_bucket", "response_size_bucket", "build_info", "config_hash"],
+    ...["config_last_reload_successful", "config_last_reload_successful_timestamp_seconds", "orphan_ingress"],
+    ...["ssl_expire_time_seconds", "ssl_certificate_info", "nginx_process_connections_total", "nginx_process_connections"],
+    ...["nginx_process_requests_total", "nginx_process_num_procs", "nginx_process_cpu_seconds_total", "nginx_process_read_bytes_total"],
+    ...["nginx_process_write_bytes_total", "nginx_process_resident_memory_bytes", "nginx_process_virtual_memory_bytes"],
+    ...["nginx_process_oldest_start_time_seconds"],
+  ];
+  const missing = names.filter((name) => !new RegExp(`^${prefix}${name}[{ ]`, "m").test(text));
+  expect(missing).toEqual([]);
+  expect(text).not.toContain(`${prefix}bytes_sent`);
+  expect(text).toMatch(/orphan_ingress\{[^}]*ingress="app",type="no-service"\} 1/);
+  expect(text).toMatch(
+    /ssl_expire_time_seconds\{namespace="default",class="k8s.io\/ingress-nginx",host="app.test",secret_name="app",[^}]*\} \d{10}/,
+  );
+  expect(text).toMatch(/^promhttp_metric_handler_requests_total\{code="200"\} \d+$/m);
+  expect(text).toMatch(/nginx_process_num_procs\{[^}]*\} [2-9]/);
+  await controller.apply("host.json", [ingress("other", { host: "other.test", paths: { "/": "app" } })]);
+  expect(await scrape()).not.toContain('ingress="app"');
+});
