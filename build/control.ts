@@ -11,6 +11,8 @@ const dist = resolve(root, "dist");
 const commands = [
   { entry: "control/main.ts", name: "nginx-ingress-controller" },
   { entry: "control/dbg-main.ts", name: "dbg" },
+  { entry: "control/wait-shutdown-main.ts", name: "wait-shutdown" },
+  { entry: "control/certgen-main.ts", name: "kube-webhook-certgen" },
 ] as const;
 
 /** Written beside and renamed: a controller that starts meanwhile never reads half a file. */

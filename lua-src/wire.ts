@@ -20,7 +20,7 @@ export const paths = {
   general: "/configuration/general",
   /** GET: StateDocument. */
   state: "/configuration/state",
-  /** GET ?host=H&uri=U&method=M…: MatchDocument, by the very router that serves traffic. */
+  /** GET ?host=H&uri=U&raw=R&scheme=S&header.NAME=V…: MatchDocument, by the very router that serves traffic. */
   match: "/configuration/match",
   /** GET: 200 "OK\n" when backends have been stored, else 500. */
   ready: "/is-dynamic-lb-initialized",

@@ -11,7 +11,7 @@ export interface MatchQuestion {
 
 export type MatchQuery = { readonly ok: readonly (readonly [string, string])[] } | { readonly error: string };
 
-/** Query parameters of paths.match: host, uri (decoded, as the router sees it), scheme, method, header.NAME. */
+/** Query parameters of paths.match: host, uri (decoded, as the router sees it), raw (as sent), scheme, method, header.NAME. */
 export function matchQuery(question: MatchQuestion): MatchQuery {
   const text = /^https?:\/\//i.test(question.url) ? question.url : `http://${question.url}`;
   if (!URL.canParse(text)) return { error: `not a URL: ${question.url}` };
@@ -26,7 +26,8 @@ export function matchQuery(question: MatchQuestion): MatchQuery {
   return {
     ok: [
       ["host", hostWithoutPort(host)],
-      ["uri", `${path}${url.search}`],
+      ["uri", path],
+      ["raw", `${url.pathname}${url.search}`],
       ["scheme", url.protocol.slice(0, -1)],
       ["method", question.method],
       ...question.headers.filter(([name]) => name !== "host").map(([name, value]) => [`header.${name}`, value] as const),

@@ -73,6 +73,15 @@ function dueAlternative({ list, count }: Alternatives): Backend | undefined {
   return chosen.backend;
 }
 
+/** The alternative that the request itself decides on, whatever the shares; for questions about a request. */
+function alternativeByRules(primary: Backend): Backend | undefined {
+  const alternatives = primary.alternatives!;
+  if (primary.session !== undefined && isBound(primary.session)) {
+    return undefined;
+  }
+  return boundAlternative(alternatives) ?? ruledAlternative(alternatives, primary.name);
+}
+
 /** undefined: the backend itself. A session comes before all rules. */
 function chooseAlternative(primary: Backend): Backend | undefined {
   const alternatives = primary.alternatives!;
@@ -82,4 +91,4 @@ function chooseAlternative(primary: Backend): Backend | undefined {
   return boundAlternative(alternatives) ?? ruledAlternative(alternatives, primary.name) ?? dueAlternative(alternatives);
 }
 
-export { chooseAlternative };
+export { alternativeByRules, chooseAlternative };

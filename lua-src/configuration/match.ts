@@ -1,5 +1,6 @@
 /** GET /configuration/match: what the router would do with a URL, and why. Asks the very functions that serve traffic. */
-import { backendNamed, refreshBackend } from "../balancer/peers";
+import { alternativeByRules } from "../balancer/choose";
+import { type Backend, backendNamed, refreshBackend } from "../balancer/peers";
 import { prepareSslRedirect, secureLocation } from "../features/ssl-redirect";
 import { type Resolution, resolveHost } from "../router/host";
 import { matchPath } from "../router/path";
@@ -12,6 +13,8 @@ export interface Question {
   readonly host: string;
   /** Decoded path. */
   readonly uri: string;
+  /** As the client writes it, with its query. */
+  readonly raw: string;
   readonly scheme: string;
 }
 
@@ -34,7 +37,7 @@ function explainHost(draft: Draft, { host }: Resolution, question: Question): bo
   }
   if (redirectTo !== undefined) {
     draft.status = redirectTo.code;
-    draft.location = `${question.scheme}://${redirectTo.host}${question.uri}`;
+    draft.location = `${question.scheme}://${redirectTo.host}${question.raw}`;
     because(draft, `the host redirects to ${redirectTo.host}`);
     return true;
   }
@@ -47,6 +50,33 @@ function explainHost(draft: Draft, { host }: Resolution, question: Question): bo
   return false;
 }
 
+/** True when a canary answers for certain. The headers of the question are those of this request. */
+function explainCanary(draft: Draft, primary: Backend): boolean {
+  if (primary.alternatives === undefined) {
+    return false;
+  }
+  const chosen = alternativeByRules(primary);
+  if (chosen !== undefined) {
+    draft.backend = chosen.name;
+    draft.canary = chosen.name;
+    draft.endpoints = (readEntry("backends", chosen.name) as BackendDocument | undefined)?.endpoints ?? [];
+    because(draft, `the request's header or cookie chooses the canary ${chosen.name}`);
+    return true;
+  }
+  const { list, count } = primary.alternatives;
+  for (const i of $range(1, count)) {
+    const { backend, open } = list.get(i)!;
+    if (open) {
+      const { weight, total } = backend.shaping!;
+      draft.canary ??= backend.name;
+      because(draft, `the canary ${backend.name} takes ${weight} of ${total} such requests`);
+    } else {
+      because(draft, `the canary ${backend.name} does not take this request`);
+    }
+  }
+  return false;
+}
+
 function explainBackend(draft: Draft, name: string): void {
   const document = readEntry("backends", name) as BackendDocument | undefined;
   const backend = backendNamed(name);
@@ -55,10 +85,8 @@ function explainBackend(draft: Draft, name: string): void {
   }
   draft.backend = name;
   draft.endpoints = document?.endpoints ?? [];
-  const canaries = document?.alternativeBackends;
-  if (canaries !== undefined && canaries.length > 0) {
-    draft.canary = canaries[0];
-    because(draft, `canaries: ${table.concat(canaries as string[], ", ")}`);
+  if (explainCanary(draft, backend)) {
+    return;
   }
   if (backend.builtIn404 === true) {
     draft.status = 404;
@@ -107,7 +135,7 @@ function explainRoute(draft: Draft, document: RouteDocument, more: RouteMore | u
     const config = prepareSslRedirect(redirect);
     if (config.force || hasCertificate(question.host)) {
       draft.status = redirect.code;
-      draft.location = secureLocation(question.host, question.uri, config);
+      draft.location = secureLocation(question.host, question.raw, config);
       because(draft, "plain http is redirected to https");
     } else {
       because(draft, "no certificate is mapped to this name, so plain http is served");

@@ -39,7 +39,7 @@ function readList(kind: Kind): Answer {
 }
 
 function argument(name: string): string | undefined {
-  const value = ngx.req.get_uri_args(20).get(name);
+  const value = ngx.req.get_uri_args(100).get(name);
   return type(value) === "string" ? (value as string) : undefined;
 }
 
@@ -62,10 +62,23 @@ function readServers(): Answer {
   return plain(200, encodeDocument({ servers, users: listKeys("users") }));
 }
 
+const headerPrefix = "header.";
+
 function readMatch(): Answer {
   sync();
-  const [path] = string.match(argument("uri") ?? "/", "^[^?]*");
-  const question = { host: string.lower(argument("host") ?? ""), uri: path!, scheme: argument("scheme") ?? "http" };
+  const uri = argument("uri") ?? "/";
+  // Rules read a request's headers: the question's become this request's.
+  for (const [name, value] of pairs(ngx.req.get_uri_args(100))) {
+    if (string.sub(name, 1, headerPrefix.length) === headerPrefix && type(value) === "string") {
+      ngx.req.set_header(string.sub(name, headerPrefix.length + 1), value as string);
+    }
+  }
+  const question = {
+    host: string.lower(argument("host") ?? ""),
+    uri,
+    raw: argument("raw") ?? uri,
+    scheme: argument("scheme") ?? "http",
+  };
   return plain(200, encodeDocument(explain(question)));
 }
 

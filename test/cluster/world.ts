@@ -20,7 +20,6 @@ export interface ControllerPod {
   readonly name: string;
   readonly httpPort: number;
   readonly healthzPort: number;
-  readonly webhookPort: number;
 }
 
 export class World {
@@ -107,8 +106,8 @@ export class World {
   /** A replica with ports of its own: all replicas share the machine. Resolves when it is healthy. */
   async startController(index: number, flags: readonly string[]): Promise<ControllerPod> {
     const base = 8000 + index * 100;
-    const name = `sluice-${index}`;
-    const pod: ControllerPod = { name, httpPort: base, healthzPort: base + 4, webhookPort: base + 6 };
+    const pod: ControllerPod = { name: `sluice-${index}`, httpPort: base, healthzPort: base + 4 };
+    const { name } = pod;
     const args = [
       `--kubeconfig=${this.#controllerConfig}`,
       `--runtime-dir=${join(this.folder, name)}`,

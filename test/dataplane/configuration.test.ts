@@ -14,9 +14,11 @@ import {
 
 let plane: DataPlane;
 let a: Upstream;
+let b: Upstream;
 
 beforeAll(async () => {
   a = await startUpstream("a");
+  b = await startUpstream("b");
 });
 
 beforeEach(async () => {
@@ -28,7 +30,7 @@ beforeEach(async () => {
 });
 
 afterEach(() => plane.stop());
-afterAll(() => a.close());
+afterAll(() => Promise.all([a.close(), b.close()]));
 
 async function state(): Promise<StateDocument> {
   return JSON.parse((await plane.configuration("GET", "/configuration/state")).body) as StateDocument;
@@ -166,7 +168,7 @@ test("match explains by the router that serves traffic", async () => {
     backends: byName(backendDocument("a", [a])),
   });
   const match = async (query: string) => JSON.parse((await plane.configuration("GET", `/configuration/match?${query}`)).body) as object;
-  expect(await match("host=X.app.test&uri=/api/v1%3Fq")).toMatchObject({
+  expect(await match("host=X.app.test&uri=/api/v1%3Fq&raw=/api/v1%253Fq")).toMatchObject({
     host: "*.app.test",
     how: "wildcard",
     backend: "a",
@@ -176,6 +178,26 @@ test("match explains by the router that serves traffic", async () => {
   expect(await match("host=x.app.test&uri=/none/")).toMatchObject({ status: 503, backend: "none", endpoints: [] });
   expect(await match("host=x.app.test&uri=/")).toMatchObject({ status: 404 });
   expect(await match("host=y.test&uri=/")).toMatchObject({ how: "none", status: 404 });
+});
+
+test("match follows the rules of a canary", async () => {
+  const policy = { weight: 0, weightTotal: 100, header: "X-New", headerValue: "", headerPattern: "", cookie: "new" };
+  await plane.apply({
+    hosts: byName(hostDocument("app.test", [routeDocument("/", "a")])),
+    backends: byName(
+      { ...backendDocument("a", [a]), alternativeBackends: ["b"] },
+      { ...backendDocument("b", [b]), noServer: true, trafficShapingPolicy: policy },
+    ),
+  });
+  const match = async (query: string) =>
+    JSON.parse((await plane.configuration("GET", `/configuration/match?host=app.test&uri=/${query}`)).body) as {
+      backend: string;
+      canary?: string;
+    };
+  expect(await match("")).toMatchObject({ backend: "a" });
+  expect(await match("&header.x-new=always")).toMatchObject({ backend: "b", canary: "b", endpoints: [{ port: b.port }] });
+  expect(await match("&header.x-new=never&header.cookie=new%3Dalways")).toMatchObject({ backend: "a" });
+  expect(await match("&header.cookie=new%3Dalways")).toMatchObject({ backend: "b" });
 });
 
 test("every worker serves a change from its acknowledgement on, however many there were", async () => {

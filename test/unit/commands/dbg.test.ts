@@ -152,7 +152,14 @@ test("match asks with what the router sees, and explains the answer", async () =
   const [code, text] = await dbg("match", "https://A.test:8443/%63art//x?q=1", "--header", "X-Canary: always", "--method=post");
   expect(code).toBe(0);
   const query = Object.fromEntries(new URL(asked[0]!, "http://x").searchParams);
-  expect(query).toEqual({ host: "a.test", uri: "/cart/x?q=1", scheme: "https", method: "POST", "header.x-canary": "always" });
+  expect(query).toEqual({
+    host: "a.test",
+    uri: "/cart/x",
+    raw: "/%63art//x?q=1",
+    scheme: "https",
+    method: "POST",
+    "header.x-canary": "always",
+  });
   expect(text.split("\n").map((line) => line.split(/ {2,}/))).toEqual([
     ["url", "https://A.test:8443/%63art//x?q=1"],
     ["host", "a.test (exact)"],
