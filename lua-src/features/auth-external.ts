@@ -72,7 +72,8 @@ function access(config: AuthExternal, request: RequestState): LuaMultiReturn<[nu
     return $multi(500);
   }
   if (status === 401 && answer.challenges !== undefined) {
-    request.challenge = answer.challenges;
+    // as one line, which means the same: ngx_lua keeps only the last of several
+    request.challenge = table.concat(answer.challenges as string[], ", ");
   }
   return $multi(status);
 }

@@ -32,7 +32,7 @@ export interface RequestState {
   /** Stands in when `backend` has no endpoints, and answers errors. */
   fallback?: Backend;
   /** WWW-Authenticate of whoever asked for credentials. */
-  challenge?: string | readonly string[];
+  challenge?: string;
   /** What the external service said. */
   authAnswer?: AuthAnswer;
   /** Status of a refusal by the access steps. */

@@ -63,7 +63,7 @@ function checkAccess(request: RequestState, more: RouteMore | undefined): LuaMul
     }
   }
   if (status === 401) {
-    ngx.header.set("WWW-Authenticate", request.challenge as string | undefined);
+    ngx.header.set("WWW-Authenticate", request.challenge);
   }
   return $multi(status);
 }

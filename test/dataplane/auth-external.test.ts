@@ -261,6 +261,12 @@ test("a refusal over HTTP/1 leaves a connection in step, body or not", async () 
   expect(seen.match(/WWW-Authenticate: Bearer/g)).toHaveLength(2);
 });
 
+test("all challenges of the service reach the client", async () => {
+  const auth = await authServer((answer) => answer.writeHead(401, { "WWW-Authenticate": ['Bearer realm="a"', 'Basic realm="b"'] }).end());
+  await serve({ url: auth.url });
+  expect((await plane.get("app.test", "/")).headers["www-authenticate"]).toBe('Bearer realm="a", Basic realm="b"');
+});
+
 test("the way to the sign-in page: variables, the client's URL, cookies, and no line of the client's making", async () => {
   const auth = await authServer((answer) => answer.writeHead(401, { "Set-Cookie": "csrf=1" }).end());
   await serve({
