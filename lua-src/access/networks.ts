@@ -1,5 +1,6 @@
 /** Lists of addresses and networks, compiled for lookup: one table per prefix length, so the cost does not follow the length of the list. */
 import { parseAddress } from "../base/address";
+import { logWarning } from "../base/log";
 
 /** IPv4 addresses are numbers, IPv6 ones their first bytes. */
 export interface Networks {
@@ -44,15 +45,16 @@ function addV4(draft: Draft, address: number, bits: number): void {
   draft.v4.set(size, known);
 }
 
-/** Text that is no address or network is left out: the sender has checked it. */
+/** Text that is no address or network is left out: who sent it has checked it. */
 function add(draft: Draft, text: string): void {
   const [address, digits] = string.match(text, "^([^/]+)/?(%d*)$");
   const bytes = address === undefined ? undefined : parseAddress(address);
-  if (bytes === undefined) {
+  const width = (bytes ?? "").length * 8;
+  const bits = digits === undefined || digits === "" ? width : tonumber(digits)!;
+  if (bytes === undefined || bits > width) {
+    logWarning("no address or network", text);
     return;
   }
-  const width = bytes.length * 8;
-  const bits = digits === undefined || digits === "" ? width : math.min(tonumber(digits)!, width);
   if (width === 32) {
     addV4(draft, numberOf(bytes, 1), bits);
   } else if (bits >= 96 && string.sub(bytes, 1, 12) === mapped) {
@@ -108,7 +110,7 @@ function holdsV4({ v4, v4Sizes, v4Count }: Networks, address: number): boolean {
 }
 
 /** `bytes` as in $binary_remote_addr; empty for a unix socket, which is in no network. An IPv4 address in IPv6 form is an IPv4 address. */
-function holds(networks: Networks, bytes: string): boolean {
+function contains(networks: Networks, bytes: string): boolean {
   if (bytes.length === 4) {
     return holdsV4(networks, numberOf(bytes, 1));
   }
@@ -128,4 +130,4 @@ function holds(networks: Networks, bytes: string): boolean {
   return false;
 }
 
-export { holds, networksOf };
+export { contains, networksOf };

@@ -1,5 +1,6 @@
 /** Backends as a worker knows them. A Backend outlives changes of its document, and with it the balancer's state. */
-import { contains, parseAddress, parseNetwork } from "../base/address";
+import { contains, networksOf } from "../access/networks";
+import { parseAddress } from "../base/address";
 import { logWarning } from "../base/log";
 import { settings } from "../configuration/settings";
 import { readEntry } from "../configuration/store";
@@ -27,7 +28,7 @@ export interface Backend {
   session?: Session;
 }
 
-const loopback = parseNetwork("127.0.0.0/8")!;
+const loopback = networksOf(["127.0.0.0/8"]);
 
 /** Weak: routes and canary lists hold the backends that are in use. */
 const registry = new LuaTable<string, Backend>();

@@ -26,6 +26,8 @@ interface State {
   allow: Networks | undefined;
   deny: Networks | undefined;
   blocked: Networks | undefined;
+  /** GeneralDocument.statusAllow. */
+  status: Networks;
   agents: Patterns | undefined;
   referers: Patterns | undefined;
   blocksClients: boolean;
@@ -37,6 +39,7 @@ const state: State = {
   allow: undefined,
   deny: undefined,
   blocked: undefined,
+  status: networksOf(initial.statusAllow),
   agents: undefined,
   referers: undefined,
   blocksClients: false,
@@ -46,10 +49,11 @@ function networks(list: readonly string[] | undefined): Networks | undefined {
   return list === undefined ? undefined : networksOf(list);
 }
 
-function prepareAccess({ access }: GeneralDocument): void {
+function prepareAccess({ access, statusAllow }: GeneralDocument): void {
   state.allow = networks(access?.allow);
   state.deny = networks(access?.deny);
   state.blocked = networks(access?.blockCidrs);
+  state.status = networksOf(statusAllow);
   state.agents = preparePatterns(access?.blockUserAgents);
   state.referers = preparePatterns(access?.blockReferers);
   state.blocksClients = state.agents !== undefined || state.referers !== undefined;

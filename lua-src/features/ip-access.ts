@@ -1,5 +1,5 @@
 /** allowlist-source-range and denylist-source-range; a list that the route does not have is the ConfigMap's. */
-import { holds, type Networks, networksOf } from "../access/networks";
+import { contains, type Networks, networksOf } from "../access/networks";
 import { list, object, text } from "../configuration/check";
 import { generalState } from "../configuration/general";
 import type { IpAccessDocument } from "../wire";
@@ -14,14 +14,14 @@ interface IpAccess {
 function access(config: IpAccess): LuaMultiReturn<[number?, string?]> {
   const bytes = ngx.var.get("binary_remote_addr") ?? "";
   const deny = config.deny ?? generalState.deny;
-  if (deny !== undefined && holds(deny, bytes)) {
+  if (deny !== undefined && contains(deny, bytes)) {
     return $multi(403);
   }
   const allow = config.allow ?? generalState.allow;
   if (allow === undefined) {
     return $multi();
   }
-  return $multi(holds(allow, bytes) ? 200 : 403);
+  return $multi(contains(allow, bytes) ? 200 : 403);
 }
 
 export const ipAccess: Feature<IpAccessDocument, IpAccess> = {

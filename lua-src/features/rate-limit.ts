@@ -1,6 +1,6 @@
 /** limit-rps, limit-rpm, limit-connections: what is above the limit is refused. Counted per Ingress and key. */
-import { contains, type Network, parseNetwork } from "../base/address";
-import { logError, logWarning } from "../base/log";
+import { contains, type Networks, networksOf } from "../access/networks";
+import { logError } from "../base/log";
 import { expandTemplate, parseTemplate, type Template } from "../base/template";
 import { integer, list, number, object, oneOf, text } from "../configuration/check";
 import type { RateLimitDocument } from "../wire";
@@ -18,7 +18,7 @@ interface RateLimit {
   /** Where the key is one variable: its name; else the template. */
   readonly variable: string | undefined;
   readonly template: Template;
-  readonly allow: readonly Network[];
+  readonly allow: Networks | undefined;
   readonly requests: readonly NamedLimit[];
   readonly connections: number | undefined;
   readonly connectionPrefix: string;
@@ -37,17 +37,8 @@ function firstLook(): boolean {
   return true;
 }
 
-function isAllowed(allow: readonly Network[]): boolean {
-  if (allow.length === 0) {
-    return false;
-  }
-  const bytes = ngx.var.get("binary_remote_addr")!;
-  for (const network of allow) {
-    if (contains(network, bytes)) {
-      return true;
-    }
-  }
-  return false;
+function isAllowed(allow: Networks | undefined): boolean {
+  return allow !== undefined && contains(allow, ngx.var.get("binary_remote_addr") ?? "");
 }
 
 function keyOf({ variable, template }: RateLimit): string {
@@ -102,19 +93,6 @@ function log(): LuaMultiReturn<[number?, string?]> {
   return $multi();
 }
 
-function networksOf(texts: readonly string[]): readonly Network[] {
-  const networks: Network[] = [];
-  for (const each of texts) {
-    const network = parseNetwork(each);
-    if (network === undefined) {
-      logWarning("no network", each);
-    } else {
-      networks[networks.length] = network;
-    }
-  }
-  return networks;
-}
-
 function prepare(document: RateLimitDocument): RateLimit {
   const requests: NamedLimit[] = [];
   for (const { name, rate, burst } of document.requests ?? []) {
@@ -124,7 +102,7 @@ function prepare(document: RateLimitDocument): RateLimit {
   return {
     variable: variable === undefined ? undefined : string.lower(variable),
     template: parseTemplate(document.key),
-    allow: networksOf(document.allow ?? []),
+    allow: document.allow === undefined ? undefined : networksOf(document.allow),
     requests,
     connections: document.connections,
     connectionPrefix: `c:${document.zone}:`,

@@ -3,9 +3,9 @@
  * location of its route's profile. The plain case leaves the URI alone, so nginx takes `location /`.
  */
 import { isBlockedClient } from "../access/client-blocks";
+import { contains } from "../access/networks";
 import { chooseAlternative } from "../balancer/choose";
 import { type Backend, refreshBackend } from "../balancer/peers";
-import { contains, type Network, parseNetwork } from "../base/address";
 import { endHolds, holds } from "../base/holds";
 import { logError } from "../base/log";
 import { currentGeneral, generalState } from "../configuration/general";
@@ -221,29 +221,6 @@ function enterPlain(request: RequestState, uri: string): void {
   enter(request, "/~h");
 }
 
-const statusNetworks: { of: readonly string[] | undefined; list: Network[] } = { of: undefined, list: [] };
-
-function mayReadStatus(): boolean {
-  const allowed = currentGeneral().statusAllow;
-  if (statusNetworks.of !== allowed) {
-    statusNetworks.of = allowed;
-    statusNetworks.list = [];
-    for (const text of allowed) {
-      const network = parseNetwork(text);
-      if (network !== undefined) {
-        statusNetworks.list[statusNetworks.list.length] = network;
-      }
-    }
-  }
-  const bytes = ngx.var.get("binary_remote_addr")!;
-  for (const network of statusNetworks.list) {
-    if (contains(network, bytes)) {
-      return true;
-    }
-  }
-  return false;
-}
-
 /** The catch-all host's own paths. True: the request has its location. */
 function answerOwnPath(uri: string): boolean {
   if (uri === currentGeneral().healthPath) {
@@ -253,7 +230,7 @@ function answerOwnPath(uri: string): boolean {
   }
   if (uri === "/nginx_status") {
     ngx.var.set("sluice_nolog", "1");
-    if (!mayReadStatus()) {
+    if (!contains(generalState.status, ngx.var.get("binary_remote_addr") ?? "")) {
       ngx.exit(403);
     }
     setUri("/~status");

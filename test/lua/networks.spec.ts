@@ -1,10 +1,10 @@
 import { isBlockedClient, preparePatterns } from "../../lua-src/access/client-blocks";
-import { holds, networksOf } from "../../lua-src/access/networks";
+import { contains, networksOf } from "../../lua-src/access/networks";
 import { parseAddress } from "../../lua-src/base/address";
 import { describe, expectEqual, it } from "./spec";
 
 function within(list: readonly string[], address: string): boolean {
-  return holds(networksOf(list), parseAddress(address)!);
+  return contains(networksOf(list), parseAddress(address)!);
 }
 
 describe("networks", () => {
@@ -57,9 +57,15 @@ describe("networks", () => {
     expectEqual(within(list, "10.201.0.4"), false);
   });
 
+  it("leaves out what is no network", () => {
+    for (const text of ["1.2.3.4/33", "::1/129", "1.2.3.4/x", "", "/8"]) {
+      expectEqual([text, within([text], "1.2.3.4"), within([text], "::1")], [text, false, false]);
+    }
+  });
+
   it("holds nobody in an empty list, and no client without an address", () => {
     expectEqual(within([], "10.0.0.1"), false);
-    expectEqual(holds(networksOf(["0.0.0.0/0", "::/0"]), ""), false);
+    expectEqual(contains(networksOf(["0.0.0.0/0", "::/0"]), ""), false);
   });
 
   it("makes one object of equal lists", () => {
