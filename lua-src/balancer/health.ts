@@ -10,9 +10,12 @@ import { type Peers, peerKey } from "./peer-list";
 /** Seconds. */
 const rest = 5;
 
+/** More than this, and those whose time is over are dropped before the last one's is. */
+const most = 256;
+
 const failing = new LuaTable<string, number>();
 /** When the last of them is forgiven; 0: there are none, and nobody need look. */
-const health = { until: 0 };
+const health = { until: 0, count: 0 };
 
 /**
  * From the bytes sent in each try ("0, 78 : ", the current one still empty): none in the last one, so no connection came
@@ -27,8 +30,24 @@ function neverConnected(sent: string): boolean {
 function noteFailure(key: string): void {
   const sent = ngx.var.get("upstream_bytes_sent");
   if (sent !== undefined && neverConnected(sent)) {
-    health.until = ngx.now() + rest;
+    const now = ngx.now();
+    if (health.count >= most) {
+      dropExpired(now);
+    }
+    health.until = now + rest;
+    health.count += failing.has(key) ? 0 : 1;
     failing.set(key, health.until);
+  }
+}
+
+function dropExpired(now: number): void {
+  health.count = 0;
+  for (const [key, until] of pairs(failing)) {
+    if (until <= now) {
+      failing.delete(key);
+    } else {
+      health.count += 1;
+    }
   }
 }
 
@@ -37,6 +56,7 @@ function forgive(): void {
     failing.delete(key);
   }
   health.until = 0;
+  health.count = 0;
 }
 
 function isFailing(peers: Peers, place: number): boolean {
