@@ -43,6 +43,18 @@ export const packages = [
     files: ["/usr/lib/nginx/modules/ngx_http_geoip2_module.so"],
     why: "use-geoip2; loaded only then",
   },
+  {
+    name: "libnginx-mod-http-modsecurity",
+    needed: "run",
+    files: ["/usr/lib/nginx/modules/ngx_http_modsecurity_module.so"],
+    why: "enable-modsecurity; loaded only then",
+  },
+  {
+    name: "modsecurity-crs",
+    needed: "run",
+    files: ["/usr/share/modsecurity-crs/owasp-crs.load"],
+    why: "enable-owasp-core-rules and enable-owasp-modsecurity-crs",
+  },
   { name: "lua-resty-core", needed: "run", files: ["/usr/share/lua/5.1/resty/core.lua"], why: "the Lua module's own library" },
   { name: "lua-resty-lrucache", needed: "run", files: ["/usr/share/lua/5.1/resty/lrucache.lua"], why: "lua-resty-core needs it" },
   { name: "lua-cjson", needed: "run", files: ["/usr/lib/*/lua/5.1/cjson.so"], why: "JSON inside nginx" },

@@ -8,6 +8,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import type { BatchAnswer } from "../../lua-src/wire.ts";
 import type { Settings } from "../catalog/settings.ts";
+import { wafDirectives } from "../features/waf.ts";
 import { type ConfBasis, isSameBasis } from "../model/conf-basis.ts";
 import type { Finding } from "../model/finding.ts";
 import type { ObjectRef } from "../model/ids.ts";
@@ -153,7 +154,11 @@ export class Apply {
 
   #render(basis: ConfBasis, parts: ConfParts): Running {
     const rendered = renderConf(confView(basis, parts, this.#o.around), this.#o.templateDir);
-    const directives = [...fileDirectives(basis.settings), ...[...parts.profiles.values()].flatMap((p) => p.directives)];
+    const directives = [
+      ...fileDirectives(basis.settings),
+      ...wafDirectives(basis.settings),
+      ...[...parts.profiles.values()].flatMap((p) => p.directives),
+    ];
     return { basis, parts, rendered, files: filesOf(directives) };
   }
 

@@ -53,6 +53,7 @@ export function templateView(view: ConfView, hash: string): object {
     metrics: view.metrics !== undefined,
     upstreams: upstreamViews(view, locations),
     locations,
+    wafOff: lines(wafOff(view)),
     statusPort: view.statusPort,
     defaultServerPort: view.defaultServerPort,
     defaultServerIpv6: view.listens.some((listen) => listen.ipv6),
@@ -204,9 +205,14 @@ function profileLocations(profile: Profile, view: ConfView): Location[] {
   const match = `= /~${profile.id}`;
   const found = { match: printed(uriFirst ? `@${profile.id}` : match), hooks: true, hook: null, entry: null, upstreams, body: lines(body) };
   if (!uriFirst) return [found];
-  const first = [...profile.directives.filter((d) => foundFirst.has(d.name)).map(printDirective), ...earlyLines(snippets)];
+  const first = [...wafOff(view), ...profile.directives.filter((d) => foundFirst.has(d.name)).map(printDirective), ...earlyLines(snippets)];
   const entry = { name: printed(quoteLua(`@${profile.id}`)) };
   return [{ match: printed(match), hooks: false, hook: null, entry, upstreams: [], body: lines(first) }, found];
+}
+
+/** Where a request is not a client's, or comes by on its way: what checks all locations shall not check this one. */
+function wafOff(view: ConfView): string[] {
+  return view.http.some((d) => d.name === "modsecurity") ? ["modsecurity off;"] : [];
 }
 
 /** What nginx looks at when it finds a location. */
@@ -224,7 +230,7 @@ function internalLocation(location: InternalLocation, view: ConfView): Location 
     location.passTo === undefined
       ? passLine(location.family, upstreams, "")
       : printDirective({ name: passDirective(location.family), args: [location.passTo] });
-  const body = [...location.directives.map(printDirective), ...headerLines(location, view, []), pass];
+  const body = [...wafOff(view), ...location.directives.map(printDirective), ...headerLines(location, view, []), pass];
   const match = location.name.startsWith("@") ? location.name : `= ${location.name}`;
   const hook = location.hook === undefined ? null : { module: printed(quoteLua(location.hook)) };
   return { match: printed(match), hooks: false, hook, entry: null, upstreams, body: lines(body) };

@@ -5,7 +5,7 @@ import type { ObjectRef } from "../model/ids.ts";
 import type { Ingress } from "../source/kinds.ts";
 import { closest } from "./closest.ts";
 import type { AnyRow, Denied, Feature, Risk } from "./feature.ts";
-import type { Settings } from "./settings.ts";
+import { isShared, type Settings } from "./settings.ts";
 
 /** Prefix of the annotations that the retired controller did not have; their rows carry it in the name. */
 export const ownPrefix = "sluice";
@@ -126,7 +126,8 @@ function read(state: State, name: string, key: string, row: AnyRow, text: string
         return;
       }
     }
-    report(state, "annotation-unsupported", key, row.note ?? "it has no effect here");
+    const note = row.note ?? "it has no effect here";
+    if (!state.findings.some((f) => f.text === note && isShared(note))) report(state, "annotation-unsupported", key, note);
     if (row.guards === true) deny(state, key, "it protects the location and cannot be honoured");
     return;
   }

@@ -54,6 +54,11 @@ export interface ResolvedSettings {
 const rows = settings as unknown as Readonly<Record<string, Setting<unknown>>>;
 const byFold = new Map(Object.keys(rows).map((key) => [key.toLowerCase(), key]));
 
+/** A note that several rows share is told once; "not built yet" is no such note. */
+export function isShared(note: string): boolean {
+  return !note.startsWith("Not built yet");
+}
+
 /** Reads the ConfigMap's data; keys fold case as they did. */
 export function resolveSettings(data: Readonly<Record<string, string>>, about: ObjectRef): ResolvedSettings {
   const values: Record<string, unknown> = {};
@@ -84,8 +89,9 @@ export function resolveSettings(data: Readonly<Record<string, string>>, about: O
       if (row.invalid !== undefined && !blank) values[name] = row.invalid;
       findings.push({ code: "setting-invalid", about, at: `data.${key}`, text: `${parsed.reason}; ${instead}` });
     }
-    if (row.support === "none") {
-      findings.push({ code: "annotation-unsupported", about, at: `data.${key}`, text: row.note ?? "the key has no effect here" });
+    const note = row.note ?? "the key has no effect here";
+    if (row.support === "none" && !findings.some((f) => f.text === note && isShared(note))) {
+      findings.push({ code: "annotation-unsupported", about, at: `data.${key}`, text: note });
     }
   }
   return { values: values as Settings, given, findings };

@@ -41,6 +41,7 @@ import {
   ticketKey,
   tlsProtocols,
 } from "./setting-kinds.ts";
+import { noTelemetry } from "./telemetry.ts";
 
 const gzipTypes =
   "application/atom+xml application/javascript application/x-javascript application/json application/rss+xml application/vnd.ms-fontobject application/x-font-ttf application/x-web-app-manifest+json application/xhtml+xml application/xml font/opentype image/svg+xml image/x-icon text/css text/javascript text/plain text/x-component";
@@ -248,9 +249,7 @@ export const settings = {
     kind: bool,
     default: false,
     applies: "reload",
-    support: "none",
-    note: "Not built yet.",
-    doc: "Module on for all locations.",
+    doc: "ModSecurity on for all locations; with the base rules, or those of modsecurity-snippet.",
   }),
   "enable-multi-accept": setting({
     kind: bool,
@@ -264,16 +263,14 @@ export const settings = {
     default: false,
     applies: "reload",
     support: "none",
-    note: "Not built yet.",
+    note: noTelemetry,
     doc: "nginx opentelemetry on.",
   }),
   "enable-owasp-modsecurity-crs": setting({
     kind: bool,
     default: false,
     applies: "reload",
-    support: "none",
-    note: "Not built yet.",
-    doc: "CRS include (only together with enable-modsecurity).",
+    doc: "The core rule set for all locations (only together with enable-modsecurity).",
   }),
   "enable-real-ip": setting({
     kind: bool,
@@ -676,9 +673,7 @@ export const settings = {
     kind: snippet,
     default: "",
     applies: "reload",
-    support: "none",
-    note: "Not built yet.",
-    doc: "Replaces the base rules file at http level.",
+    doc: "Rules in place of the base rules, in ModSecurity's own language.",
   }),
   "nginx-status-ipv4-whitelist": setting({
     kind: sift(cidr),
@@ -705,7 +700,7 @@ export const settings = {
     default: "/etc/ingress-controller/telemetry/opentelemetry.toml",
     applies: "reload",
     support: "none",
-    note: "Not built yet.",
+    note: noTelemetry,
     doc: "File the controller writes (at every reload, even with tracing off) and nginx reads.",
   }),
   "opentelemetry-operation-name": setting({
@@ -713,14 +708,14 @@ export const settings = {
     default: "",
     applies: "reload",
     support: "none",
-    note: "Not built yet.",
+    note: noTelemetry,
     doc: "nginx opentelemetry_operation_name.",
   }),
   "opentelemetry-trust-incoming-span": setting({
     kind: bool,
     default: true,
     support: "none",
-    note: "Not built yet.",
+    note: noTelemetry,
     doc: "nginx opentelemetry_trust_incoming_spans.",
   }),
   "otel-max-export-batch-size": setting({
@@ -728,7 +723,7 @@ export const settings = {
     default: 512,
     applies: "reload",
     support: "none",
-    note: "Not built yet.",
+    note: noTelemetry,
     doc: "nginx toml processors.batch.max_export_batch_size.",
   }),
   "otel-max-queuesize": setting({
@@ -736,7 +731,7 @@ export const settings = {
     default: 2048,
     applies: "reload",
     support: "none",
-    note: "Not built yet.",
+    note: noTelemetry,
     doc: "nginx toml processors.batch.max_queue_size.",
   }),
   "otel-sampler": setting({
@@ -744,7 +739,7 @@ export const settings = {
     default: "AlwaysOn",
     applies: "reload",
     support: "none",
-    note: "Not built yet.",
+    note: noTelemetry,
     doc: "nginx toml sampler.name.",
   }),
   "otel-sampler-parent-based": setting({
@@ -752,7 +747,7 @@ export const settings = {
     default: true,
     applies: "reload",
     support: "none",
-    note: "Not built yet.",
+    note: noTelemetry,
     doc: "nginx toml sampler.parent_based.",
   }),
   "otel-sampler-ratio": setting({
@@ -760,7 +755,7 @@ export const settings = {
     default: "0.01",
     applies: "reload",
     support: "none",
-    note: "Not built yet.",
+    note: noTelemetry,
     doc: "nginx toml sampler.ratio.",
   }),
   "otel-schedule-delay-millis": setting({
@@ -768,7 +763,7 @@ export const settings = {
     default: 5000,
     applies: "reload",
     support: "none",
-    note: "Not built yet.",
+    note: noTelemetry,
     doc: "nginx toml processors.batch.schedule_delay_millis.",
   }),
   "otel-service-name": setting({
@@ -776,7 +771,7 @@ export const settings = {
     default: "nginx",
     applies: "reload",
     support: "none",
-    note: "Not built yet.",
+    note: noTelemetry,
     doc: "nginx toml service.name.",
   }),
   "otlp-collector-host": setting({

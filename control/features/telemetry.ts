@@ -3,6 +3,9 @@
 import { feature, row } from "../catalog/feature.ts";
 import { basicText, bool } from "../catalog/kinds.ts";
 
+/** Said once for an object, whichever of its settings ask for it. */
+export const noTelemetry = "this nginx (Debian) has no OpenTelemetry module: no traces are made";
+
 export const telemetry = feature({
   name: "telemetry",
   rows: {
@@ -13,7 +16,7 @@ export const telemetry = feature({
       onInvalid: "default",
       applies: "profile",
       support: "none",
-      note: "Not built yet.",
+      note: noTelemetry,
       doc: "Per-location on/off.",
     }),
     "opentelemetry-operation-name": row({
@@ -23,7 +26,7 @@ export const telemetry = feature({
       onInvalid: "reject",
       applies: "profile",
       support: "none",
-      note: "Not built yet.",
+      note: noTelemetry,
       doc: "Span name.",
     }),
     "opentelemetry-trust-incoming-span": row({
@@ -33,7 +36,7 @@ export const telemetry = feature({
       onInvalid: "default",
       applies: "profile",
       support: "none",
-      note: "Not built yet.",
+      note: noTelemetry,
       doc: "Whether incoming trace headers are trusted.",
     }),
   },

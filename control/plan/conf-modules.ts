@@ -3,6 +3,7 @@
 import type { Settings } from "../catalog/settings.ts";
 import type { FindingCode } from "../model/finding.ts";
 import type { ConfSurroundings } from "./conf.ts";
+import type { ConfParts } from "./plan.ts";
 
 interface Wanted {
   readonly key: keyof Settings;
@@ -12,24 +13,28 @@ interface Wanted {
   readonly package: string;
 }
 
+const wafModule = "ngx_http_modsecurity_module";
+
 const wishes: readonly Wanted[] = [
   {
     key: "enable-brotli",
     modules: ["ngx_http_brotli_filter_module", "ngx_http_brotli_static_module"],
     package: "libnginx-mod-http-brotli-filter",
   },
+  { key: "enable-modsecurity", modules: [wafModule], package: "libnginx-mod-http-modsecurity" },
   { key: "use-geoip2", modules: ["ngx_http_geoip2_module"], package: "libnginx-mod-http-geoip2" },
 ];
 
 /** The key is on and this nginx can do it. */
-export function can(key: "enable-brotli" | "use-geoip2", settings: Settings, around: ConfSurroundings): boolean {
+export function can(key: "enable-brotli" | "enable-modsecurity" | "use-geoip2", settings: Settings, around: ConfSurroundings): boolean {
   const wish = wishes.find((w) => w.key === key);
   return settings[key] && wish !== undefined && wish.modules[0] in around.optionalModules;
 }
 
 /** Full paths, in load order. */
-export function optionalModules(settings: Settings, around: ConfSurroundings): string[] {
-  const names = new Set(wishes.filter((w) => settings[w.key] === true).flatMap((w) => w.modules));
+export function optionalModules(settings: Settings, parts: ConfParts, around: ConfSurroundings): string[] {
+  const names = new Set<string>(wishes.filter((w) => settings[w.key] === true).flatMap((w) => w.modules));
+  if ([...parts.profiles.values()].some((p) => p.directives.some((d) => d.name === "modsecurity"))) names.add(wafModule);
   return Object.entries(around.optionalModules).flatMap(([name, path]) => (names.has(name) ? [path] : []));
 }
 

@@ -5,6 +5,7 @@ import { dirname } from "node:path";
 import type { MetricsSettings } from "../../lua-src/wire.ts";
 import { type Settings, settingDirectives } from "../catalog/settings.ts";
 import { errorPageDirectives } from "../features/custom-errors.ts";
+import { wafDirectives } from "../features/waf.ts";
 import type { ConfBasis } from "../model/conf-basis.ts";
 import { fileDirectives } from "./conf-files.ts";
 import { httpDirectives } from "./conf-http.ts";
@@ -60,7 +61,7 @@ export function confView(basis: ConfBasis, parts: ConfParts, around: ConfSurroun
   return {
     paths: {
       ...around.paths,
-      modules: [...around.paths.modules, ...optionalModules(settings, around)],
+      modules: [...around.paths.modules, ...optionalModules(settings, parts, around)],
       errorLog: logPath(settings["error-log-path"], around.logDir),
     },
     ...(around.user === undefined ? {} : { user: around.user }),
@@ -90,7 +91,9 @@ export function confView(basis: ConfBasis, parts: ConfParts, around: ConfSurroun
     http: [
       ...settingDirectives(settings, "http"),
       ...httpDirectives(settings, around),
-      ...fileDirectives(settings).map((d) => placed(d, around.filesDir)),
+      ...[...(can("enable-modsecurity", settings, around) ? wafDirectives(settings) : []), ...fileDirectives(settings)].map((d) =>
+        placed(d, around.filesDir),
+      ),
       ...httpErrorLog(settings, errorLogLevel),
     ],
     server: [...errorPages(settings), ...bandwidth(settings)],
