@@ -13,6 +13,7 @@ import { Controller } from "../kit/controller.ts";
 import { configMap, endpointSlices, ingress, ingressClass, service } from "../kit/manifests.ts";
 import { residentBytes, workersOf } from "../kit/worker-processes.ts";
 import { measureEndpointDelay, measureReloads } from "./changes.ts";
+import { featureObjects, featureRoutes, hostOf, usersSecret } from "./feature-routes.ts";
 import { backendConfiguration, plainConfiguration, type RunningNginx, startNginx } from "./plain-nginx.ts";
 import { type BenchReport, type Memory, printReport } from "./report.ts";
 import { type Row, runRounds } from "./rounds.ts";
@@ -24,14 +25,15 @@ interface Plan {
   readonly hosts: readonly number[];
   readonly rounds: number;
   readonly seconds: number;
+  readonly featureSeconds: number;
   readonly changes: number;
   readonly endpointChanges: number;
 }
 
 function plan(quick: boolean, given: { readonly hosts?: string; readonly rounds?: string; readonly seconds?: string }): Plan {
   const usual = quick
-    ? { hosts: [1, 200], rounds: 2, seconds: 1, changes: 20, endpointChanges: 4 }
-    : { hosts: [1, 5000], rounds: 7, seconds: 4, changes: 200, endpointChanges: 40 };
+    ? { hosts: [1, 200], rounds: 2, seconds: 1, featureSeconds: 1, changes: 20, endpointChanges: 4 }
+    : { hosts: [1, 5000], rounds: 7, seconds: 4, featureSeconds: 2, changes: 200, endpointChanges: 40 };
   return {
     ...usual,
     hosts: given.hosts?.split(",").map(Number) ?? usual.hosts,
@@ -68,15 +70,50 @@ async function compare(count: number, backend: RunningNginx, what: Plan, dir: st
       { name: "plain nginx", port: plainPort, worker: plain.worker },
       { name: "Sluice", port: controller.ports.http, worker },
     ];
-    const wrk = prepareWrk(dir, hosts);
+    const wrk = prepareWrk(
+      dir,
+      `hosts-${count}`,
+      hosts.map((host) => ({ host })),
+    );
     // Warm up until each host has been asked, so that the rounds measure the steady state.
     for (const target of targets) for (let asked = 0; asked < 2 * count; ) asked += (await wrk.run(target.port, 1)).requests;
-    const rows = await runRounds(targets, count, what.rounds, (port) => wrk.run(port, what.seconds));
+    const rows = await runRounds(targets, count, what.rounds, ({ port }) => wrk.run(port, what.seconds));
     const memory = { hosts: count, sluiceBytes: residentBytes(worker), plainBytes: residentBytes(plain.worker) };
     return { rows, memory };
   } finally {
     await controller.stop();
     await end(plain.process);
+  }
+}
+
+/** One controller, one route a feature; every round loads each of them once. */
+async function measureFeatures(backend: RunningNginx, what: Plan, dir: string): Promise<readonly Row[]> {
+  const pod = { address: backendAddress, port: backend.port };
+  const routes = featureRoutes(pod);
+  const controller = await Controller.create();
+  const settings = { "worker-processes": "1", "annotations-risk-level": "Critical" };
+  controller.write("settings.json", [ingressClass, configMap(settings), usersSecret]);
+  controller.write(
+    "features.json",
+    routes.flatMap((route, index) => featureObjects(route, index, pod)),
+  );
+  await controller.start();
+  try {
+    const [worker] = workersOf((await controller.state()).nginxPid);
+    const targets = routes.map(({ name }) => ({ name, port: controller.ports.http, worker: worker! }));
+    const loads = new Map(
+      routes.map(({ name, path, headers }, index) => {
+        const request = { host: hostOf(index), ...(path === undefined ? {} : { path }), ...(headers === undefined ? {} : { headers }) };
+        return [name, prepareWrk(dir, `feature-${index}`, [request])];
+      }),
+    );
+    for (const { name, port } of targets) {
+      const { errors } = await loads.get(name)!.run(port, 1);
+      if (errors > 0) throw new Error(`${name}: ${errors} requests failed`);
+    }
+    return await runRounds(targets, 1, what.rounds, ({ name, port }) => loads.get(name)!.run(port, what.featureSeconds));
+  } finally {
+    await controller.stop();
   }
 }
 
@@ -90,6 +127,7 @@ async function main(): Promise<void> {
   const backend = await startNginx(backendPort, (at) => backendConfiguration(at, backendAddress, backendPort));
   const rows: Row[] = [];
   const memory: Memory[] = [];
+  const features: Row[] = [];
   try {
     for (const count of what.hosts) {
       console.log(`comparing with ${count} hosts: ${what.rounds} rounds of ${what.seconds} s each …`);
@@ -97,6 +135,8 @@ async function main(): Promise<void> {
       rows.push(...result.rows);
       memory.push(result.memory);
     }
+    console.log("comparing routes with one feature each …");
+    features.push(...(await measureFeatures(backend, what, dir)));
   } finally {
     await end(backend.process);
     rmSync(dir, { recursive: true, force: true });
@@ -106,7 +146,7 @@ async function main(): Promise<void> {
   console.log(`moving an endpoint ${what.endpointChanges} times …`);
   const endpointDelay = await measureEndpointDelay(what.endpointChanges);
   const machine = { cpus: cpus().length, model: cpus()[0]?.model ?? "unknown", node: process.version };
-  const report: BenchReport = { machine, at: new Date().toISOString(), rows, memory, reloads, endpointDelay };
+  const report: BenchReport = { machine, at: new Date().toISOString(), rows, memory, features, reloads, endpointDelay };
   printReport(report);
   if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(report, null, 2)}\n`);
 }

@@ -14,6 +14,8 @@ export interface BenchReport {
   readonly at: string;
   readonly rows: readonly Row[];
   readonly memory: readonly Memory[];
+  /** The plain route first. */
+  readonly features: readonly Row[];
   readonly reloads: ReloadCost;
   readonly endpointDelay: EndpointDelay;
 }
@@ -27,6 +29,19 @@ function table(rows: readonly (readonly string[])[]): string {
 
 function megabytes(bytes: number): string {
   return `${(bytes / 1024 / 1024).toFixed(1)} MB`;
+}
+
+function printFeatures(features: readonly Row[]): void {
+  const plain = features[0];
+  if (plain === undefined) return;
+  const lines = features.map(({ target, cpuMicroseconds, p99Ms, errors }) => [
+    target,
+    cpuMicroseconds.toFixed(1),
+    (cpuMicroseconds - plain.cpuMicroseconds).toFixed(1),
+    p99Ms.toFixed(2),
+    String(errors),
+  ]);
+  console.log(`\n${table([["", "CPU µs/request", "over plain route", "p99 ms", "errors"], ...lines])}\n`);
 }
 
 export function printReport(report: BenchReport): void {
@@ -54,6 +69,7 @@ export function printReport(report: BenchReport): void {
       `resident memory of a worker, ${hosts} hosts, all requested: Sluice ${megabytes(sluiceBytes)}, plain nginx ${megabytes(plainBytes)}`,
     );
   }
+  printFeatures(report.features);
   const { reloads, endpointDelay } = report;
   console.log(
     `${reloads.changes} ordinary changes in ${reloads.seconds.toFixed(1)} s: ${reloads.reloads} reloads, ${reloads.wrong.length} wrong answers`,

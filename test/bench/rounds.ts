@@ -37,14 +37,14 @@ export async function runRounds(
   targets: readonly Target[],
   hosts: number,
   rounds: number,
-  load: (port: number) => Promise<WrkResult>,
+  load: (target: Target) => Promise<WrkResult>,
 ): Promise<readonly Row[]> {
   const results = new Map<string, Round[]>(targets.map((target) => [target.name, []]));
   for (let round = 0; round < rounds; round++) {
     const order = targets.map((_, index) => targets[(index + round) % targets.length]!);
     for (const target of order) {
       const before = cpuNanoseconds(target.worker);
-      const result = await load(target.port);
+      const result = await load(target);
       const cpu = (cpuNanoseconds(target.worker) - before) / 1000 / result.requests;
       results.get(target.name)!.push({ ...result, cpu });
     }

@@ -18,7 +18,12 @@ local hosts = {}
 for line in io.lines(os.getenv("BENCH_HOSTS")) do hosts[#hosts + 1] = line end
 local requests, turn = {}, 0
 function init()
-  for i, host in ipairs(hosts) do requests[i] = wrk.format("GET", "/", { Host = host }) end
+  for i, line in ipairs(hosts) do
+    local host, path, more = line:match("^(%S+) (%S+)(.*)$")
+    local headers = { Host = host }
+    for name, value in more:gmatch("\t([^:]+): ([^\t]*)") do headers[name] = value end
+    requests[i] = wrk.format("GET", path, headers)
+  end
 end
 function request()
   turn = turn % #requests + 1
@@ -31,19 +36,33 @@ function done(summary, latency)
 end
 `;
 
-/** A prepared load: the script and the list of hosts lie in dir. */
-export function prepareWrk(dir: string, hosts: readonly string[]): { run(port: number, seconds: number): Promise<WrkResult> } {
-  const scriptFile = `${dir}/wrk-${hosts.length}.lua`;
-  const hostsFile = `${dir}/hosts-${hosts.length}`;
+export interface LoadRequest {
+  readonly host: string;
+  readonly path?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+function line({ host, path = "/", headers = {} }: LoadRequest): string {
+  return [`${host} ${path}`, ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`)].join("\t");
+}
+
+/** A prepared load: the script and the list of requests lie in dir, named after the load. */
+export function prepareWrk(
+  dir: string,
+  name: string,
+  requests: readonly LoadRequest[],
+): { run(port: number, seconds: number): Promise<WrkResult> } {
+  const scriptFile = `${dir}/wrk-${name}.lua`;
+  const hostsFile = `${dir}/requests-${name}`;
   writeFileSync(scriptFile, script);
-  writeFileSync(hostsFile, `${hosts.join("\n")}\n`);
+  writeFileSync(hostsFile, `${requests.map(line).join("\n")}\n`);
   return {
     async run(port, seconds) {
       const args = ["-t1", "-c32", `-d${seconds}s`, "-s", scriptFile, `http://127.0.0.1:${port}`];
       const { stdout } = await promisify(execFile)("/usr/bin/wrk", args, { env: { ...process.env, BENCH_HOSTS: hostsFile } });
-      const line = /^RESULT (.*)$/m.exec(stdout)?.[1];
-      if (line === undefined) throw new Error(`wrk printed no result: ${stdout}`);
-      return JSON.parse(line) as WrkResult;
+      const result = /^RESULT (.*)$/m.exec(stdout)?.[1];
+      if (result === undefined) throw new Error(`wrk printed no result: ${stdout}`);
+      return JSON.parse(result) as WrkResult;
     },
   };
 }
