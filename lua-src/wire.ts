@@ -460,6 +460,8 @@ export interface ServersDocument {
 export interface GeneralDocument {
   readonly useForwardedHeaders: boolean;
   readonly useProxyProtocol: boolean;
+  /** OCSP answers are stapled. */
+  readonly ocsp?: boolean;
   /** Code of redirects to https and to www. */
   readonly httpRedirectCode: number;
   readonly httpsPort: number;

@@ -257,7 +257,11 @@ export const settings = {
     directive: { context: "events", name: "multi_accept", args: onOff },
     doc: "nginx multi_accept.",
   }),
-  "enable-ocsp": setting({ kind: bool, default: false, support: "none", note: "Not built yet.", doc: "OCSP stapling in Lua." }),
+  "enable-ocsp": setting({
+    kind: bool,
+    default: false,
+    doc: "Staple OCSP answers. They are fetched beside the handshakes and renewed each hour; the issuer must be in the chain. Not for hosts with an RSA and an ECDSA certificate.",
+  }),
   "enable-opentelemetry": setting({
     kind: bool,
     default: false,

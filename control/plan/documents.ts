@@ -100,6 +100,7 @@ export function generalOf(basis: ConfBasis, options: GeneralOptions, patterns: r
   return {
     useForwardedHeaders: settings["use-forwarded-headers"],
     useProxyProtocol: settings["use-proxy-protocol"],
+    ...(settings["enable-ocsp"] ? { ocsp: true } : {}),
     httpRedirectCode: settings["http-redirect-code"],
     httpsPort: options.httpsPort,
     healthPath: options.healthPath,

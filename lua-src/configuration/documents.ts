@@ -92,6 +92,7 @@ const checkBackend = object({
 const checkGeneral = object({
   useForwardedHeaders: flag,
   useProxyProtocol: flag,
+  "ocsp?": flag,
   httpRedirectCode: status,
   httpsPort: integer(1, 65535),
   healthPath: text,

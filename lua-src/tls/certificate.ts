@@ -2,8 +2,10 @@
 import { type CertificateChain, clear_certs, type PrivateKey, parse_pem_cert, parse_pem_priv_key, set_cert, set_priv_key } from "ngx.ssl";
 import { Cache } from "../base/cache";
 import { logError } from "../base/log";
+import { currentGeneral } from "../configuration/general";
 import { readText } from "../configuration/store";
 import { names } from "../wire";
+import { staple } from "./ocsp";
 
 interface Pair {
   readonly chain: CertificateChain;
@@ -15,13 +17,15 @@ interface Certificate {
   /** Empty: the text could not be parsed. One pair per kind of key. */
   readonly pairs: LuaTable<number, Pair>;
   readonly count: number;
+  /** Digest of the text; names its OCSP answer. */
+  readonly digest: string;
 }
 
 const cacheSize = 2048;
 const certificates = new Cache<Certificate>(cacheSize);
 /** Which certificate a name gets, after wildcards and the default; cleared when any name changes. */
 const byName = new Cache<Certificate>(8192);
-const none: Certificate = { uid: "", pairs: new LuaTable(), count: 0 };
+const none: Certificate = { uid: "", pairs: new LuaTable(), count: 0, digest: "" };
 
 /** Certificates up to and including a key make a pair; the order certificate(s) then key is the wire's. */
 function parsePairs(uid: string, pem: string): Certificate {
@@ -46,7 +50,7 @@ function parsePairs(uid: string, pem: string): Certificate {
     }
     chain = "";
   }
-  return { uid, pairs: pairsFound, count };
+  return { uid, pairs: pairsFound, count, digest: ngx.md5(pem) };
 }
 
 function certificateOf(uid: string): Certificate | undefined {
@@ -104,7 +108,7 @@ function certificateFor(serverName: string | undefined): Certificate {
 
 /** Puts the certificate into the handshake; without any, nginx's static default stays. Error text when OpenSSL refuses. */
 function present(serverName: string | undefined): string | undefined {
-  const { pairs: found, count } = certificateFor(serverName);
+  const { uid, pairs: found, count, digest } = certificateFor(serverName);
   if (count === 0) {
     return undefined;
   }
@@ -116,6 +120,10 @@ function present(serverName: string | undefined): string | undefined {
     if (chainSet !== true || keySet !== true) {
       return chainProblem ?? keyProblem ?? "refused";
     }
+  }
+  // of two pairs it is not known yet which one the client will get
+  if (count === 1 && currentGeneral().ocsp === true) {
+    staple(uid, digest);
   }
   return undefined;
 }

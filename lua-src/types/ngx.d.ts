@@ -76,7 +76,11 @@ interface NgxWorkerApi {
 
 /** @noSelf */
 interface NgxTimerApi {
-  at(delay: number, callback: (premature: boolean) => void): LuaMultiReturn<[boolean | undefined, string | undefined]>;
+  at<A extends unknown[]>(
+    delay: number,
+    callback: (premature: boolean, ...args: A) => void,
+    ...args: A
+  ): LuaMultiReturn<[boolean | undefined, string | undefined]>;
   every(seconds: number, callback: (premature: boolean) => void): LuaMultiReturn<[boolean | undefined, string | undefined]>;
 }
 
