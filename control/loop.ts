@@ -73,6 +73,8 @@ export class Loop implements Sink {
   #wake: (() => void) | undefined;
   #waiters = new Set<() => void>();
   #lastError = "";
+  #syncs = 0;
+  #syncSeconds = 0;
   readonly #empty = new Map<string, Finding>();
 
   constructor(options: LoopOptions) {
@@ -121,6 +123,9 @@ export class Loop implements Sink {
     readonly lastError: string;
     readonly hosts: number;
     readonly backends: number;
+    /** Batches of changes that were applied, and how long that took in all. */
+    readonly syncs: number;
+    readonly syncSeconds: number;
   } {
     return {
       synced: this.#synced,
@@ -128,6 +133,8 @@ export class Loop implements Sink {
       lastError: this.#lastError,
       hosts: this.#built?.model.hosts.length ?? 0,
       backends: this.#built?.model.backends.size ?? 0,
+      syncs: this.#syncs,
+      syncSeconds: this.#syncSeconds,
     };
   }
 
@@ -207,11 +214,14 @@ export class Loop implements Sink {
       this.#model = false;
       this.#services = new Set();
       this.#names = new Set();
+      const began = performance.now();
       try {
         if (model) await this.#full();
         else await this.#endpoints(services, changedNames);
         this.#pause = firstPause;
         this.#lastError = "";
+        this.#syncs += 1;
+        this.#syncSeconds += (performance.now() - began) / 1000;
       } catch (error) {
         this.#model = true;
         await this.#backOff(error as Error);

@@ -117,6 +117,7 @@ export async function runController(options: Options): Promise<number> {
       enabled: options.enableMetrics,
       state: () => apply.state(),
       statusPort: options.statusPort,
+      syncs: () => loop.status,
       model: () => loop.built,
       leadership: () => (duties?.leader === undefined ? undefined : { name: options.electionId, leads: duties.leader.leading }),
       admission: () => admission?.counts,

@@ -18,6 +18,7 @@ export interface MetricsOptions {
   /** Only go-like process metrics when false (--enable-metrics). */
   readonly enabled: boolean;
   readonly statusPort: number;
+  readonly syncs: () => { readonly syncs: number; readonly syncSeconds: number };
   /** Of the last build; undefined before the first. */
   readonly model: () => { readonly model: Model; readonly empty: ReadonlySet<string> } | undefined;
   /** Undefined: there is no election. */
@@ -128,6 +129,10 @@ function own(options: MetricsOptions, labels: string): string {
     const sample = { labels: `${labels},${labelText({ name: election.name })}`, value: election.leads ? 1 : 0 };
     parts.push(family(`${prefix}leader_election_status`, "gauge", "1 on the replica that leads.", [sample]));
   }
+  const { syncs, syncSeconds } = options.syncs();
+  const name = `${prefix}sync_seconds`;
+  parts.push(`# HELP ${name} Time from a batch of changes to their application, seconds.\n# TYPE ${name} summary\n`);
+  parts.push(`${name}_sum{${labels}} ${syncSeconds}\n${name}_count{${labels}} ${syncs}\n`);
   parts.push(admissionText(options.admission(), labels));
   return parts.join("");
 }
