@@ -273,7 +273,7 @@ export interface SslRedirectDocument {
   readonly port?: number;
 }
 
-/** Milliseconds; only those that differ from GeneralDocument.timeouts. */
+/** Milliseconds; only those that differ from what nginx.conf says for all. */
 export interface TimeoutsDocument {
   readonly connect?: number;
   readonly send?: number;
@@ -467,8 +467,6 @@ export interface GeneralDocument {
   readonly httpsPort: number;
   /** Answered 200 by the catch-all host. */
   readonly healthPath: string;
-  /** Milliseconds. */
-  readonly timeouts: { readonly connect: number; readonly send: number; readonly read: number };
   /** As RetriesDocument.tries. */
   readonly tries: number;
   /** A refused connection leads to another try; absent: it does. Else all endpoints take their turns, failing or not. */

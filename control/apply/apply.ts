@@ -5,7 +5,6 @@
  */
 
 import { setTimeout as pause } from "node:timers/promises";
-import { isDeepStrictEqual } from "node:util";
 import type { BatchAnswer } from "../../lua-src/wire.ts";
 import type { Settings } from "../catalog/settings.ts";
 import { wafDirectives } from "../features/waf.ts";
@@ -24,6 +23,9 @@ import { serves } from "./bad-parts.ts";
 import { type DataPlane, DataPlaneError, type Deltas } from "./dataplane.ts";
 import { dropFiles, writeWhole } from "./files.ts";
 import type { Nginx } from "./nginx.ts";
+import { needsRestart } from "./rebind.ts";
+import { type ReloadCounts, ReloadLog } from "./reload-log.ts";
+import { reloadReason } from "./reload-reason.ts";
 import { renderConf } from "./render.ts";
 import { withoutTakenPorts } from "./stream-ports.ts";
 import { type Running, Tester } from "./tester.ts";
@@ -43,16 +45,9 @@ export interface ApplyOptions {
   readonly onReload?: (problem: string | undefined) => void;
 }
 
-export interface ApplyState {
+export interface ApplyState extends ReloadCounts {
   readonly version: number;
   readonly conf: string;
-  readonly reloads: number;
-  /** Newest last, bounded. */
-  readonly reloadReasons: readonly { readonly at: string; readonly reason: string; readonly ok: boolean }[];
-  readonly lastReloadOk: boolean;
-  readonly failedReloads: number;
-  /** Milliseconds since 1970 of the last successful start or reload; 0 before the first. */
-  readonly lastSuccess: number;
   readonly nginxPid: number;
 }
 
@@ -62,15 +57,12 @@ export class Apply {
   #version = 0;
   #running: Running | undefined;
   #adopting = false;
-  #reloads = 0;
-  #failedReloads = 0;
-  #lastSuccess = 0;
-  #lastReloadOk = true;
-  #reasons: { at: string; reason: string; ok: boolean }[] = [];
+  readonly #log: ReloadLog;
   readonly #tester: Tester;
 
   constructor(options: ApplyOptions) {
     this.#o = options;
+    this.#log = new ReloadLog(options.onReload);
     this.#tester = new Tester({ ...options, render: (basis, profiles) => this.#render(basis, profiles) });
     this.#adopting = options.nginx.adopt();
     if (this.#adopting) options.logger.info("took over the running nginx", { pid: options.nginx.pid });
@@ -80,11 +72,7 @@ export class Apply {
     return {
       version: this.#version,
       conf: this.#running?.rendered.hash ?? "",
-      reloads: this.#reloads,
-      reloadReasons: this.#reasons,
-      lastReloadOk: this.#lastReloadOk,
-      failedReloads: this.#failedReloads,
-      lastSuccess: this.#lastSuccess,
+      ...this.#log.counts(),
       nginxPid: this.#o.nginx.pid,
     };
   }
@@ -183,7 +171,7 @@ export class Apply {
     }
     await this.#answers(usable.rendered.hash);
     this.#running = usable;
-    this.#lastSuccess = Date.now();
+    this.#log.started();
     this.#o.logger.info("nginx started", { pid: this.#o.nginx.pid, conf: usable.rendered.hash });
   }
 
@@ -198,10 +186,10 @@ export class Apply {
   }
 
   async #reload(conf: Running, findings: Finding[]): Promise<void> {
-    const reason = this.#reason(conf);
+    const reason = reloadReason(this.#running, conf);
     const usable = await this.#tester.usable(conf, this.#running, findings);
     if (usable === undefined || usable.rendered.hash === this.#running?.rendered.hash) {
-      this.#record(reason, false, findings.findLast((f) => f.code === "config-refused")?.text);
+      this.#log.record(reason, false, findings.findLast((f) => f.code === "config-refused")?.text);
       return;
     }
     const leaving = conf.basis.settings["enable-serial-reloads"] ? this.#o.nginx.leaving() : [];
@@ -209,11 +197,18 @@ export class Apply {
     await this.#o.mayReload();
     writeWhole(this.#o.confFile, usable.rendered.text);
     this.#o.logger.info("reloading nginx", { reason, conf: usable.rendered.hash });
+    const before = this.#running?.rendered.text;
+    if (before !== undefined && needsRestart(before, usable.rendered.text)) {
+      await this.#restart(usable);
+      this.#log.record(`${reason}; restart, because addresses to listen on change`, true);
+      return;
+    }
     const old = this.#o.nginx.reload();
     try {
       await this.#answers(usable.rendered.hash);
     } catch (error) {
-      this.#record(reason, false, (error as Error).message);
+      this.#log.record(reason, false, (error as Error).message);
+      this.#tester.refuse(usable, (error as Error).message);
       this.#takeBack(usable);
       throw error;
     }
@@ -221,7 +216,7 @@ export class Apply {
     if (!(await this.#o.nginx.left(old, 10_000))) this.#o.logger.warning("old nginx workers still accept", { pids: old.map(String) });
     this.#running = usable;
     dropFiles(this.#o.around.filesDir, usable.files);
-    this.#record(reason, true);
+    this.#log.record(reason, true);
   }
 
   /** The test passed and nginx still stays with the conf of before, as it does when it cannot listen on a stream snippet's port. */
@@ -232,36 +227,21 @@ export class Apply {
     writeWhole(this.#o.confFile, now.rendered.text);
   }
 
+  /** Workers finish what they have; until the new ones listen, connections are refused for a moment. */
+  async #restart(conf: Running): Promise<void> {
+    this.#o.logger.warning("restarting nginx: a reload cannot move listeners to these addresses");
+    await this.#o.nginx.replace();
+    this.forget();
+    await this.#answers(conf.rendered.hash);
+    this.#running = conf;
+  }
+
   /** A dictionary of another size starts empty: what it held is sent again. */
   async #refillIfEmptied(wanted: Running, usable: Running): Promise<void> {
     const sizes = (r: Running) => JSON.stringify(r.basis.settings["lua-shared-dicts"]);
     if (usable !== wanted || this.#running === undefined || sizes(this.#running) === sizes(usable)) return;
     this.#applied.seed(await this.#o.dataPlane.keys());
     this.#version = (await this.#o.dataPlane.state())?.version ?? 0;
-  }
-
-  #reason(conf: Running): string {
-    const now = this.#running;
-    if (now === undefined) return "the conf of a former controller differs";
-    const missing = [...conf.parts.profiles.values()].filter((p) => !now.parts.profiles.has(p.id));
-    const first = missing[0];
-    if (first === undefined && !isDeepStrictEqual(now.basis.streams, conf.basis.streams))
-      return "TCP, UDP or passed-through services changed";
-    if (!isSameBasis(now.basis, conf.basis)) return "global settings changed";
-    if (first === undefined) return "a server-snippet or stream-snippet changed";
-    const what = first.directives.map(
-      (d) => `${d.name} ${d.args.map((a) => (typeof a !== "object" ? a : "file" in a ? a.file : a.literal)).join(" ")}`,
-    );
-    return `${missing.length} new profile(s), ${first.id}: ${[first.family, ...what].join(", ").slice(0, 200)}`;
-  }
-
-  #record(reason: string, ok: boolean, problem = "nginx refuses the configuration"): void {
-    this.#o.onReload?.(ok ? undefined : problem);
-    this.#reloads += ok ? 1 : 0;
-    this.#failedReloads += ok ? 0 : 1;
-    if (ok) this.#lastSuccess = Date.now();
-    this.#lastReloadOk = ok;
-    this.#reasons = [...this.#reasons, { at: new Date().toISOString(), reason, ok }].slice(-50);
   }
 
   /** Waits until a worker with that conf answers. */

@@ -84,6 +84,18 @@ export class Nginx {
     this.#follow(child.pid);
   }
 
+  /** A new master in place of the running one, whose workers stop accepting first. */
+  async replace(): Promise<void> {
+    clearInterval(this.#watch);
+    // told to quit it would stay as long as its last worker, and then remove the new master's pid file
+    signal(this.#master, "SIGKILL");
+    this.#master = 0;
+    const workers = this.orphans();
+    this.quitOrphans();
+    await this.left(workers, 5000);
+    await this.start();
+  }
+
   #follow(pid: number): void {
     this.#master = pid;
     clearInterval(this.#watch);

@@ -38,6 +38,9 @@ interface Corrected {
   readonly findings: readonly Finding[];
 }
 
+/** Milliseconds. */
+const retryAfter = 60_000;
+
 const noHeaders = { requestHeaders: [], responseHeaders: [] };
 const bare = { ...noHeaders, streams: noStreams };
 
@@ -56,6 +59,13 @@ export class Tester {
   /** What is known of settings that were tried before. */
   corrected(settings: Settings): Corrected {
     return this.#corrected.get(settings) ?? { settings, findings: [] };
+  }
+
+  /** It passed the test and did not come up; maybe only because the machine was slow, so not for ever. */
+  refuse(conf: Running, reason: string): void {
+    const { hash } = conf.rendered;
+    this.#refused.set(hash, reason);
+    setTimeout(() => this.#refused.delete(hash), retryAfter).unref();
   }
 
   /** Where nginx refuses the settings themselves: the same conf without the keys at fault. */

@@ -35,7 +35,8 @@ export interface BuildOptions extends ClassOptions, StreamOptions {
   readonly defaultBackendService: string;
   readonly defaultCertificate: string;
   readonly httpsPort: number;
-  readonly zone: string | undefined;
+  /** --enable-topology-aware-routing: where this controller runs; a node that is known wins over the pod's. */
+  readonly place: { readonly node: string; readonly namespace: string; readonly pod: string } | undefined;
   /** Shown where no other certificate fits. */
   readonly fakeCertificate: Certificate;
   /** Milliseconds since 1970; only for "expires soon". */
@@ -65,7 +66,7 @@ export function build(objects: ObjectsView, previous: LastGood, options: BuildOp
   findings.push(...acceptance.findings);
   const primaries = acceptance.accepted.filter((a) => !isCanary(a));
   const hosts = locationsByHost(primaries, findings);
-  const backends = new BackendSet(look, settings.values, options, findings);
+  const backends = new BackendSet(look, settings.values, { ...options, zone: zoneOf(look, options.place) }, findings);
   for (const owner of acceptance.accepted) backends.claim(owner);
   const targets = new Map([...hosts].map(([name, h]) => [name, h.locations.map((l) => backends.of(l))]));
   const pairs = pairCanaries(acceptance.accepted.filter(isCanary), hosts, (host, index) => targets.get(host)?.[index] ?? "", findings);
@@ -112,6 +113,14 @@ export function build(objects: ObjectsView, previous: LastGood, options: BuildOp
 function configMapRef(options: BuildOptions): ObjectRef {
   const [namespace = "", name = ""] = options.configMap.split("/");
   return { kind: "ConfigMap", namespace, name };
+}
+
+/** The zone of the node that this controller runs on. */
+function zoneOf(look: RecordingLook, place: BuildOptions["place"]): string | undefined {
+  if (place === undefined) return undefined;
+  const name = place.node === "" ? look.pod(place.namespace, place.pod)?.nodeName : place.node;
+  const zone = name === undefined || name === "" ? undefined : look.node(name)?.metadata.labels["topology.kubernetes.io/zone"];
+  return zone === "" ? undefined : zone;
 }
 
 function readSettings(look: RecordingLook, options: BuildOptions, findings: Finding[]): ResolvedSettings {

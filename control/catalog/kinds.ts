@@ -14,6 +14,8 @@ export interface Kind<T> {
   /** For docs: "bool", "size", "on | off". */
   readonly label: string;
   readonly parse: (text: string) => Parsed<T>;
+  /** In place of parse with --enable-annotation-validation=false; still only what is safe as data. */
+  readonly unchecked?: (text: string) => Parsed<T>;
   /** [accepted, refused]; both are checked by the catalogue's test. refused is absent where every text is fine. */
   readonly examples: readonly [good: string, bad?: string];
   /** A value as users write it, for docs; absent: the value is its own text. */
@@ -111,6 +113,11 @@ export function pattern(label: string, regex: RegExp, good: string, bad: string)
   };
 }
 
+/** A pattern that is good manners, no need: without validation any line of text is taken. */
+function manners(kind: Kind<string>): Kind<string> {
+  return { ...kind, unchecked: (text) => line.parse(text) };
+}
+
 /** Items between commas, trimmed, empty ones dropped; refused as a whole when one item is refused. */
 export function listOf<T>(item: Kind<T>): Kind<readonly T[]> {
   return {
@@ -164,28 +171,25 @@ export const snippet: Kind<string> = { ...text, label: "nginx configuration" };
 
 const basic = "A-Za-z0-9\\-._~/:";
 
-export const basicText = pattern("text of letters, digits and - . _ ~ / :", new RegExp(`^[${basic}]*$`), "default/secret", "a;b");
-export const urlPath = pattern("path, may hold $1 to $9", new RegExp(`^/?[${basic}$]*$`), "/$2", "/a b");
-export const absolutePath = pattern("absolute path", new RegExp(`^/[${basic}]*$`), "/app", "app root");
-export const url = pattern("URL", new RegExp(`^[${basic},?&= ]+$`), "https://example.test/x?y=1", 'https://x.test/"');
+export const basicText = manners(pattern("text of letters, digits and - . _ ~ / :", new RegExp(`^[${basic}]*$`), "default/secret", "a;b"));
+export const urlPath = manners(pattern("path, may hold $1 to $9", new RegExp(`^/?[${basic}$]*$`), "/$2", "/a b"));
+export const absolutePath: Kind<string> = {
+  ...pattern("absolute path", new RegExp(`^/[${basic}]*$`), "/app", "app root"),
+  unchecked: (t) => (t.trim().startsWith("/") ? line.parse(t) : no(`"${clip(t)}" does not begin with a slash`)),
+};
+export const url = manners(pattern("URL", new RegExp(`^[${basic},?&= ]+$`), "https://example.test/x?y=1", 'https://x.test/"'));
 /** As url, in one word. */
-export const urlWord = pattern("URL or path", new RegExp(`^[${basic},?&=]+$`), "https://example.test/x?y=1", "https://x.test/ y");
+export const urlWord = manners(pattern("URL or path", new RegExp(`^[${basic},?&=]+$`), "https://example.test/x?y=1", "https://x.test/ y"));
 /** One word of any printable text, which may name nginx variables. */
 export const anyWord = pattern("word", /^[\x21-\x7e]+$/, "http://x.test$request_uri", "a b");
 /** A URL whose parts may be nginx variables. */
-export const urlWithVariables = pattern(
-  "URL, may hold variables",
-  new RegExp(`^[${basic},?&=$ ]+$`),
-  "https://auth.test/$request_uri",
-  "{x}",
+export const urlWithVariables = manners(
+  pattern("URL, may hold variables", new RegExp(`^[${basic},?&=$ ]+$`), "https://auth.test/$request_uri", "{x}"),
 );
-export const hostText = pattern(
-  "host name, may hold variables or a pattern",
-  new RegExp(`^[${basic}^$\\[\\](){}*+?|&=\\\\]+$`),
-  "api.example.test",
-  "a b",
+export const hostText = manners(
+  pattern("host name, may hold variables or a pattern", new RegExp(`^[${basic}^$\\[\\](){}*+?|&=\\\\]+$`), "api.example.test", "a b"),
 );
-export const variableText = pattern("text with nginx variables", /^[A-Za-z0-9\-_${}]+$/, "$request_uri", "a b");
+export const variableText = manners(pattern("text with nginx variables", /^[A-Za-z0-9\-_${}]+$/, "$request_uri", "a b"));
 export const headerName = pattern("header name", /^[A-Za-z0-9_-]+$/, "X-User", "X User");
 export const serviceName = pattern("Service name", /^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/, "echo", "Echo_1");
 export const cookieName = pattern("cookie name", /^[A-Za-z0-9\-._~/:]+$/, "route", "a;b");
@@ -243,7 +247,9 @@ export const ref: Kind<RefText> = {
 
 /** ref for a ConfigMap key whose row says what it reads; build/ fills in the data. */
 export const namedObject: Kind<NamedObject> = {
-  ...ref,
+  label: ref.label,
+  examples: ref.examples,
+  schema: ref.schema,
   parse(t) {
     const parsed = ref.parse(t);
     return parsed.ok ? ok({ ...parsed.value, data: undefined }) : parsed;

@@ -132,8 +132,7 @@ function read(state: State, name: string, key: string, row: AnyRow, text: string
     return;
   }
   if (text.trim() === "") return;
-  const kind = state.options.validate ? row.kind : (row.unvalidated ?? row.kind);
-  const parsed = kind.parse(text);
+  const parsed = (state.options.validate ? row.kind.parse : (row.unvalidated?.parse ?? row.kind.unchecked ?? row.kind.parse))(text);
   if (parsed.ok) {
     state.values[name] = parsed.value;
     state.given.add(name);

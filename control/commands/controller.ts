@@ -26,7 +26,7 @@ import { rateLimit } from "../run/rate.ts";
 import { readResolvConf } from "../run/resolv-conf.ts";
 import { NameResolver } from "../run/resolver.ts";
 import { selfSigned } from "../run/self-signed.ts";
-import { ClusterSource, followedFor } from "../source/cluster.ts";
+import { ClusterSource, type Followed, followedFor } from "../source/cluster.ts";
 import { FolderSource } from "../source/folder.ts";
 import { kindRows } from "../source/kinds.ts";
 import { loadKubeConfig } from "../source/kube-config.ts";
@@ -193,7 +193,9 @@ function buildOptions(options: Options, selector: Selector | undefined, fake: Ce
       options.sslPassthroughProxyPort,
     ]),
     disableExternalName: options.disableSvcExternalName,
-    zone: undefined,
+    place: options.enableTopologyAwareRouting
+      ? { node: process.env.NODE_NAME ?? "", namespace: process.env.POD_NAMESPACE ?? "", pod: process.env.POD_NAME ?? "" }
+      : undefined,
     fakeCertificate: fake,
   };
   return () => ({ ...fixed, now: Date.now() });
@@ -246,9 +248,19 @@ function openSource(options: Options, config: KubeConfig | undefined, logger: Lo
   });
   return new ClusterSource({
     config,
-    followed: followedFor({ kinds, namespace: options.watchNamespace, extras }),
+    followed: [...followedFor({ kinds, namespace: options.watchNamespace, extras }), ...placeFollowed(options)],
     logger,
   });
+}
+
+/** For --enable-topology-aware-routing: the own pod, and the nodes, whose labels tell the zone. */
+function placeFollowed(options: Options): Followed[] {
+  if (!options.enableTopologyAwareRouting) return [];
+  const pod = { namespace: process.env.POD_NAMESPACE ?? "", query: { fieldSelector: `metadata.name=${process.env.POD_NAME ?? ""}` } };
+  return [
+    { kind: "Node", namespace: "", dispensable: true, query: {} },
+    { kind: "Pod", dispensable: true, ...pod },
+  ];
 }
 
 async function checkNginx(options: Options, nginx: Nginx, stopping: boolean): Promise<void> {

@@ -826,7 +826,12 @@ export const settings = {
     directive: { context: "http", name: "proxy_busy_buffers_size", args: (v) => (v === undefined ? undefined : [v]) },
     doc: "nginx proxy_busy_buffers_size.",
   }),
-  "proxy-connect-timeout": setting({ kind: int(1), default: 5, doc: "nginx proxy_connect_timeout." }),
+  "proxy-connect-timeout": setting({
+    kind: int(1),
+    default: 5,
+    applies: "reload",
+    doc: "nginx proxy_connect_timeout, and that of gRPC and FastCGI.",
+  }),
   "proxy-cookie-domain": setting({
     kind: settingPair,
     default: { kind: "off" } as Replacement,
@@ -878,7 +883,12 @@ export const settings = {
     note: "Not built yet.",
     doc: "Only for the Go passthrough listener. Bad value: default with a warning.",
   }),
-  "proxy-read-timeout": setting({ kind: int(1), default: 60, doc: "nginx proxy_read_timeout." }),
+  "proxy-read-timeout": setting({
+    kind: int(1),
+    default: 60,
+    applies: "reload",
+    doc: "nginx proxy_read_timeout, and that of gRPC and FastCGI.",
+  }),
   "proxy-real-ip-cidr": setting({
     kind: sift(cidr),
     default: ["0.0.0.0/0"] as readonly string[],
@@ -903,7 +913,12 @@ export const settings = {
     directive: { context: "http", name: "proxy_request_buffering", args: (v) => [v] },
     doc: "nginx proxy_request_buffering.",
   }),
-  "proxy-send-timeout": setting({ kind: int(1), default: 60, doc: "nginx proxy_send_timeout." }),
+  "proxy-send-timeout": setting({
+    kind: int(1),
+    default: 60,
+    applies: "reload",
+    doc: "nginx proxy_send_timeout, and that of gRPC and FastCGI.",
+  }),
   "proxy-set-headers": setting({
     kind: ref,
     default: undefined,
@@ -1065,8 +1080,6 @@ export const settings = {
   "strict-validate-path-type": setting({
     kind: bool,
     default: true,
-    support: "none",
-    note: "Not built yet.",
     doc: "Webhook only: paths of type Exact, Prefix or unset must match ^/[A-Za-z0-9._-/]*$ (any case); others need ImplementationSpecific. Docs omit the dot.",
   }),
   "syslog-host": setting({ kind: syslogHost, default: "", applies: "reload", doc: "Syslog host." }),

@@ -1,6 +1,6 @@
 /** What a build reads of the objects, and the same with one Ingress put in and all but its neighbours left out. */
 
-import type { ConfigMap, Ingress, IngressClass, Namespace, Secret, Service } from "../source/kinds.ts";
+import type { ConfigMap, Ingress, IngressClass, Namespace, Node, Pod, Secret, Service } from "../source/kinds.ts";
 import { hostsOf, type Objects } from "./objects.ts";
 
 export interface ObjectsView {
@@ -10,6 +10,8 @@ export interface ObjectsView {
   secret(namespace: string, name: string): Secret | undefined;
   configMap(namespace: string, name: string): ConfigMap | undefined;
   namespaceObject(name: string): Namespace | undefined;
+  node(name: string): Node | undefined;
+  pod(namespace: string, name: string): Pod | undefined;
 }
 
 /** The candidate in place of its stored version, beside the Ingresses that share a host with it. */
@@ -25,6 +27,8 @@ export function viewWith(objects: Objects, candidate: Ingress): ObjectsView {
     secret: (namespace, name) => objects.secret(namespace, name),
     configMap: (namespace, name) => objects.configMap(namespace, name),
     namespaceObject: (name) => objects.namespaceObject(name),
+    node: (name) => objects.node(name),
+    pod: (namespace, name) => objects.pod(namespace, name),
   };
 }
 

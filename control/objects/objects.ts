@@ -2,7 +2,7 @@
 
 import { isDeepStrictEqual } from "node:util";
 import { type ObjectRef, refKey } from "../model/ids.ts";
-import type { ConfigMap, EndpointSlice, Ingress, IngressClass, Namespace, Secret, Service } from "../source/kinds.ts";
+import type { ConfigMap, EndpointSlice, Ingress, IngressClass, Namespace, Node, Pod, Secret, Service } from "../source/kinds.ts";
 import type { KindName, KubeObject, SourceEvent } from "../source/source.ts";
 
 /** What a batch of events touched: endpoints only, or what the model is made of, or nothing that is read. */
@@ -142,6 +142,14 @@ export class Objects {
 
   namespaceObject(name: string): Namespace | undefined {
     return this.#kind("Namespace").get(nameKey("", name)) as Namespace | undefined;
+  }
+
+  node(name: string): Node | undefined {
+    return this.#kind("Node").get(nameKey("", name)) as Node | undefined;
+  }
+
+  pod(namespace: string, name: string): Pod | undefined {
+    return this.#kind("Pod").get(nameKey(namespace, name)) as Pod | undefined;
   }
 
   /** Slices of a Service, sorted by name. */

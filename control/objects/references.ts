@@ -2,7 +2,7 @@
 
 import type { Look } from "../catalog/feature.ts";
 import { refKey } from "../model/ids.ts";
-import type { ConfigMap, Namespace, Secret, Service } from "../source/kinds.ts";
+import type { ConfigMap, Namespace, Node, Pod, Secret, Service } from "../source/kinds.ts";
 import type { ObjectsView } from "./objects-view.ts";
 
 export class RecordingLook implements Look {
@@ -26,6 +26,16 @@ export class RecordingLook implements Look {
   service(namespace: string, name: string): Service | undefined {
     this.asked.add(refKey({ kind: "Service", namespace, name }));
     return this.#objects.service(namespace, name);
+  }
+
+  node(name: string): Node | undefined {
+    this.asked.add(refKey({ kind: "Node", namespace: "", name }));
+    return this.#objects.node(name);
+  }
+
+  pod(namespace: string, name: string): Pod | undefined {
+    this.asked.add(refKey({ kind: "Pod", namespace, name }));
+    return this.#objects.pod(namespace, name);
   }
 
   namespaceObject(name: string): Namespace | undefined {

@@ -78,7 +78,12 @@ export const flagRows = {
   "watch-namespace-selector": { type: "string", value: "", works: true, doc: "Label selector of the namespaces to serve." },
   "disable-catch-all": { type: "bool", value: false, works: true, doc: "Ignore Ingresses that have spec.defaultBackend." },
   "disable-svc-external-name": { type: "bool", value: false, works: true, doc: "Give Services of type ExternalName no endpoints." },
-  "enable-topology-aware-routing": { type: "bool", value: false, works: false, doc: "Prefer endpoints of the own zone." },
+  "enable-topology-aware-routing": {
+    type: "bool",
+    value: false,
+    works: true,
+    doc: "Of Services that ask for it, use the endpoints hinted for the zone of the own node ($NODE_NAME, else that of the pod $POD_NAME).",
+  },
   "publish-service": {
     type: "string",
     value: "",

@@ -29,6 +29,11 @@ export function httpDirectives(settings: Settings, around: ConfSurroundings): Di
   for (const family of ["proxy", "grpc", "fastcgi"]) {
     for (const header of settings["hide-headers"]) out.push({ name: `${family}_hide_header`, args: [header] });
   }
+  for (const kind of ["connect", "send", "read"] as const) {
+    for (const family of ["proxy", "grpc", "fastcgi"]) {
+      out.push({ name: `${family}_${kind}_timeout`, args: [`${settings[`proxy-${kind}-timeout`]}s`] });
+    }
+  }
   out.push(...resolver(settings, around));
   return out;
 }

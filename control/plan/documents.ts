@@ -104,11 +104,6 @@ export function generalOf(basis: ConfBasis, options: GeneralOptions, patterns: r
     httpRedirectCode: settings["http-redirect-code"],
     httpsPort: options.httpsPort,
     healthPath: options.healthPath,
-    timeouts: {
-      connect: settings["proxy-connect-timeout"] * 1000,
-      send: settings["proxy-send-timeout"] * 1000,
-      read: settings["proxy-read-timeout"] * 1000,
-    },
     tries: settings["proxy-next-upstream-tries"],
     retriesRefused: retriesRefused(settings["proxy-next-upstream"], settings["proxy-next-upstream-tries"]),
     logVariables: routeVariables.filter((name) => texts.some((text) => namesVariable(text, name))),

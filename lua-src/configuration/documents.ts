@@ -96,7 +96,6 @@ const checkGeneral = object({
   httpRedirectCode: status,
   httpsPort: integer(1, 65535),
   healthPath: text,
-  timeouts: object({ connect: milliseconds, send: milliseconds, read: milliseconds }),
   tries: integer(0, 1000000),
   "retriesRefused?": flag,
   logVariables: list(text),

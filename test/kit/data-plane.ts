@@ -311,7 +311,6 @@ export const generalDocument: GeneralDocument = {
   httpRedirectCode: 308,
   httpsPort: 443,
   healthPath: "/healthz",
-  timeouts: { connect: 5000, send: 60000, read: 60000 },
   tries: 3,
   logVariables: [],
   statusAllow: ["127.0.0.1"],

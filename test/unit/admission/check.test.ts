@@ -69,7 +69,7 @@ function context(stored: readonly KubeObject[], data: Readonly<Record<string, st
     defaultCertificate: "",
     disableExternalName: false,
     httpsPort: 443,
-    zone: undefined,
+    place: undefined,
     fakeCertificate: { id: "fake", chain: "", key: new Private(""), names: [], commonName: "", notAfter: Number.POSITIVE_INFINITY },
     now: 0,
     ...more,

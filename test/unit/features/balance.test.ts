@@ -53,7 +53,7 @@ const options: BuildOptions = {
   defaultBackendService: "",
   defaultCertificate: "",
   httpsPort: 443,
-  zone: undefined,
+  place: undefined,
   fakeCertificate: { id: "fake", chain: "", key: new Private(""), names: [], commonName: "", notAfter: Number.POSITIVE_INFINITY },
   now: 0,
 };
