@@ -23,7 +23,6 @@ export function surroundingsOfTest(): ConfSurroundings {
     ports: { http: 80, https: 443, status: 10_246, defaultServer: 8181 },
     healthPath: "/healthz",
     ipv6: false,
-    metrics: false,
     verbosity: 0,
     resolvers: [],
   };
