@@ -13,6 +13,7 @@ const commands = [
   { entry: "control/dbg-main.ts", name: "dbg" },
   { entry: "control/wait-shutdown-main.ts", name: "wait-shutdown" },
   { entry: "control/certgen-main.ts", name: "kube-webhook-certgen" },
+  { entry: "control/plugin-main.ts", name: "kubectl-ingress_nginx" },
 ] as const;
 
 /** Written beside and renamed: a controller that starts meanwhile never reads half a file. */

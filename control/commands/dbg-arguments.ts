@@ -9,6 +9,8 @@ export interface DbgArguments {
   readonly runtimeDir: string;
   readonly healthzPort: number;
   readonly method: string;
+  /** Of conf. */
+  readonly host: string | undefined;
   /** Lower-case name and value. */
   readonly headers: readonly (readonly [string, string])[];
   readonly help: boolean;
@@ -17,7 +19,7 @@ export interface DbgArguments {
 export type ParsedDbg = { readonly ok: DbgArguments } | { readonly error: string };
 
 /** --status-port is accepted for the sake of scripts; the socket in the runtime folder is what is asked. */
-const valued = new Set(["runtime-dir", "healthz-port", "status-port", "method", "header"]);
+const valued = new Set(["runtime-dir", "healthz-port", "status-port", "method", "header", "host"]);
 const letters: Readonly<Record<string, string>> = { H: "header", X: "method", h: "help" };
 
 export function parseDbg(argv: readonly string[]): ParsedDbg {
@@ -58,6 +60,7 @@ export function parseDbg(argv: readonly string[]): ParsedDbg {
       runtimeDir: values["runtime-dir"] ?? flagRows["runtime-dir"].value,
       healthzPort: Number(values["healthz-port"] ?? flagRows["healthz-port"].value),
       method: (values.method ?? "GET").toUpperCase(),
+      host: values.host,
       help: values.help === "true",
     },
   };

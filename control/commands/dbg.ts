@@ -8,6 +8,7 @@ import { type BackendDocument, type HostDocument, type MatchDocument, paths } fr
 import type { ReportedFinding } from "../report/board.ts";
 import { type DbgArguments, parseDbg } from "./dbg-arguments.ts";
 import { connectDbg, type DbgClient, type Reply } from "./dbg-client.ts";
+import { hostConf } from "./dbg-conf.ts";
 import { matchQuery, matchText } from "./dbg-match.ts";
 import { findingsText, routesText } from "./dbg-text.ts";
 
@@ -33,7 +34,14 @@ const commands: readonly Command[] = [
   { ...old, path: ["backends", "get"], count: [1, 1], usage: "NAME", doc: "One backend as JSON", run: backendsGet },
   { ...old, path: ["certs", "get"], count: [1, 1], usage: "HOST", doc: "Certificate and key of a host", run: certsGet },
   { ...old, path: ["general"], count: [0, 0], usage: "", doc: "Settings of the whole server as JSON", run: general },
-  { ...old, path: ["conf"], count: [0, 0], usage: "", doc: "The nginx.conf that is served", run: conf },
+  {
+    ...old,
+    path: ["conf"],
+    count: [0, 0],
+    usage: "[--host=HOST]",
+    doc: "The nginx.conf that is served; of a host, what it amounts to",
+    run: conf,
+  },
   { ...own, path: ["routes"], count: [0, 1], usage: "[HOST]", doc: "Hosts and their routes", run: routes },
   {
     ...own,
@@ -113,17 +121,24 @@ async function general(client: DbgClient): Promise<string> {
   return json(JSON.parse(bodyOf(await client.dataPlane(paths.general))));
 }
 
-async function conf(client: DbgClient): Promise<string> {
-  return `${await fs.readFile(client.confFile, "utf8")}\n`;
+async function conf(client: DbgClient, _words: readonly string[], { host }: DbgArguments): Promise<string> {
+  const text = await fs.readFile(client.confFile, "utf8");
+  if (host === undefined) return `${text}\n`;
+  const hosts = JSON.parse(bodyOf(await client.dataPlane(paths.routes))) as HostDocument[];
+  return hostConf(hostNamed(hosts, host), text);
 }
 
 async function routes(client: DbgClient, [host]: readonly string[]): Promise<string> {
   const hosts = JSON.parse(bodyOf(await client.dataPlane(paths.routes))) as HostDocument[];
   if (host === undefined) return routesText(hosts);
+  return routesText([hostNamed(hosts, host)]);
+}
+
+function hostNamed(hosts: readonly HostDocument[], host: string): HostDocument {
   const name = host === "_" || host === "(any)" ? "" : host.toLowerCase();
-  const found = hosts.filter((candidate) => candidate.name === name);
-  if (found.length === 0) throw new Error(`No host of the name ${host} is served; dbg match says what answers a URL.`);
-  return routesText(found);
+  const found = hosts.find((candidate) => candidate.name === name);
+  if (found === undefined) throw new Error(`No host of the name ${host} is served; dbg match says what answers a URL.`);
+  return found;
 }
 
 async function match(client: DbgClient, [url]: readonly string[], flags: DbgArguments): Promise<string> {

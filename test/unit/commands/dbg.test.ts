@@ -220,3 +220,32 @@ test("state has both halves, and one where the other is down", async () => {
   expect(code).toBe(0);
   expect(JSON.parse(text)).toMatchObject({ dataPlane: { error: expect.stringContaining("cannot reach") }, controller: { synced: true } });
 });
+
+test("conf of a host: its locations with the directives of their profiles and their settings", async () => {
+  const { confFile } = layoutOf(root);
+  writeFileSync(
+    confFile,
+    "http {\n  location = /~abc {\n    internal;\n    proxy_buffering off;\n    if ($x) {\n      set $y 1;\n    }\n  }\n  other;\n}\n",
+  );
+  const document: HostDocument = {
+    name: "a.test",
+    appRoot: "/app",
+    routes: [
+      { ...route, profile: "abc" },
+      { kind: "exact", path: '/q"', fixed: { slash: "/q/" }, source, features: {} },
+    ],
+  };
+  answers["/configuration/routes"] = [200, [document]];
+  const [code, text] = await dbg("conf", "--host=A.test");
+  expect(code).toBe(0);
+  expect(text).toContain('## start server a.test\nserver {\n    server_name "a.test";');
+  expect(text).toContain(
+    '    location "/cart/" {\n        # Ingress web/shop, path /cart, Service echo:80\n        set $proxy_upstream_name "web-echo-80";',
+  );
+  expect(text).toContain("        proxy_buffering off;\n        if ($x) {\n        set $y 1;\n        }");
+  expect(text).not.toContain("internal;");
+  expect(text).toContain('# retries: {"tries":2}');
+  expect(text).toContain('location = "/q\\"" {');
+  expect(text.trimEnd()).toMatch(/## end server a.test$/);
+  expect((await dbg("conf", "--host=none.test"))[1]).toContain("No host of the name none.test");
+});
