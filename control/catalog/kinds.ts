@@ -83,15 +83,22 @@ export const size: Kind<string> = {
   schema: { type: "string", pattern: "^[0-9]+[bkmgBKMG]?$" },
 };
 
-/** Sizes that nginx's buffer directives take: no g suffix there. */
-export const bufferSize: Kind<string> = {
+/** Sizes that nginx takes nearly everywhere: there is no g. */
+export const fileSize: Kind<string> = {
   ...size,
   parse(text) {
     const parsed = size.parse(text);
-    if (!parsed.ok) return parsed;
-    const g = /^(\d+)g$/.exec(parsed.value);
-    if (g !== null) return ok(`${Number(g[1]) * 1024}m`);
-    return /^0[km]?$/.test(parsed.value) ? no("a buffer cannot be empty") : parsed;
+    const g = parsed.ok ? /^(\d+)g$/.exec(parsed.value) : null;
+    return g === null ? parsed : ok(`${Number(g[1]) * 1024}m`);
+  },
+};
+
+/** Sizes of buffers. */
+export const bufferSize: Kind<string> = {
+  ...size,
+  parse(text) {
+    const parsed = fileSize.parse(text);
+    return parsed.ok && /^0+[km]?$/.test(parsed.value) ? no("a buffer cannot be empty") : parsed;
   },
 };
 

@@ -6,6 +6,7 @@ import {
   bool,
   bufferSize,
   cidr,
+  fileSize,
   headerName,
   int,
   line,
@@ -863,7 +864,7 @@ export const settings = {
     doc: "Undocumented as a ConfigMap key.",
   }),
   "proxy-max-temp-file-size": setting({
-    kind: size,
+    kind: fileSize,
     default: "1024m",
     directive: { context: "http", name: "proxy_max_temp_file_size", args: (v) => [v] },
     doc: "Undocumented as a ConfigMap key.",
