@@ -58,6 +58,27 @@ export function actsOnUri(statements: readonly Statement[]): boolean {
   return statements.some((s) => rewriting.has(s.words[0] ?? ""));
 }
 
+/** Something there may answer or rewrite, so it must run before the request is routed; nginx would run it after. */
+export function answersFirst(statements: readonly Statement[]): boolean {
+  return statements.some((s) => rewriting.has(s.words[0] ?? "") && s.words[0] !== "set");
+}
+
+/** A server's text in two: what acts in nginx's rewrite phase, for a location that is run first, and the rest. */
+export function splitFirst(snippet: string, wanted: boolean): { readonly first: string; readonly rest: string } {
+  if (!wanted) return { first: "", rest: snippet };
+  const text = edited(snippet, allStatements(statementsOf(snippet)).filter(searchesAgain), ({ words }) =>
+    printDirective({ name: "rewrite", args: [words[1] ?? "", words[2] ?? "", "break"] }),
+  );
+  const moved = statementsOf(text).filter((s) => rewriting.has(s.words[0] ?? ""));
+  return { first: moved.map((s) => text.slice(s.from, s.to)).join("\n"), rest: edited(text, moved, () => "") };
+}
+
+function edited(text: string, statements: readonly Statement[], instead: (statement: Statement) => string): string {
+  let out = text;
+  for (const s of [...statements].sort((a, b) => b.from - a.from)) out = out.slice(0, s.from) + instead(s) + out.slice(s.to);
+  return out;
+}
+
 const routeVariables = /\$\{?(?:namespace|ingress_name|service_name|service_port|location_path|proxy_upstream_name)\b/;
 
 export function namesRouteVariables(texts: readonly string[]): boolean {
@@ -88,12 +109,9 @@ const searchMark = "/~search";
  */
 export function markedText({ snippet }: Snippet): string {
   const searching = allStatements(statementsOf(snippet)).filter(searchesAgain);
-  let out = snippet;
-  for (const { from, to, words } of searching.sort((a, b) => b.from - a.from)) {
-    const args = [words[1] ?? "", `${searchMark}${words[2] ?? ""}`, "break"];
-    out = `${out.slice(0, from)}${printDirective({ name: "rewrite", args })}${out.slice(to)}`;
-  }
-  return out;
+  return edited(snippet, searching, ({ words }) =>
+    printDirective({ name: "rewrite", args: [words[1] ?? "", `${searchMark}${words[2] ?? ""}`, "break"] }),
+  );
 }
 
 /** A rewrite after which nginx looks for the location anew; one to a full URL is a redirect. */

@@ -34,7 +34,12 @@ export interface ProfileSettings {
 /** A server block with text of its own. */
 export interface ServerSettings {
   /** Its locations: nginx picks them by the request's own URI. stop is "^~". */
-  readonly locations?: LuaTable<number, { readonly kind: "exact" | "prefix" | "stop" | "regex" | "iregex"; readonly path: string }>;
+  readonly locations?: LuaTable<
+    number,
+    { readonly kind: "exact" | "prefix" | "stop" | "regex" | "iregex"; readonly path: string; readonly internal?: boolean }
+  >;
+  /** Its text may answer or rewrite: it runs in "@first". */
+  readonly first?: boolean;
   readonly variables?: boolean;
 }
 

@@ -10,6 +10,7 @@ import "./init-worker";
 import "./log";
 import "./rewrite";
 import "./server-rewrite";
+import "./server-snippet";
 import "./snippet-entry";
 
 /** The text is the JSON that nginx.conf carries. */

@@ -13,10 +13,14 @@ const escapes = new LuaTable<string, string>();
 escapes.set("%", "%25");
 escapes.set("?", "%3F");
 
+function escapedUri(uri: string): string {
+  const [escaped] = string.gsub(uri, "[%%?]", escapes as unknown as Record<string, string>);
+  return escaped;
+}
+
 /** As nginx does after `rewrite … last`: a new request in all but the client's eyes. */
 function search(uri: string): void {
-  const [escaped] = string.gsub(uri, "[%%?]", escapes as unknown as Record<string, string>);
-  ngx.exec(escaped, ngx.var.get("args"));
+  ngx.exec(escapedUri(uri), ngx.var.get("args"));
 }
 
 /** The location's snippets have run; they may have changed the URI. */
@@ -59,4 +63,4 @@ function run(): void {
   ngx.var.set("sluice_uri", request.raw === true ? ngx.var.get("request_uri")! : "");
 }
 
-export { run };
+export { escapedUri, run };

@@ -16,7 +16,7 @@ import type { RequestState } from "../features/feature";
 import { runSteps, type Steps } from "../features/order";
 import { fillRouteVariables } from "../features/route-variables";
 import { findHost } from "../router/host";
-import { isOfSnippet } from "../router/own-locations";
+import { snippetLocation } from "../router/own-locations";
 import { matchPath } from "../router/path";
 import type { HostMore, Route, RouteMore } from "../router/route";
 import { checkAccess } from "./access";
@@ -45,7 +45,7 @@ function setUri(uri: string): void {
 /** The location's hook puts the URI back. After an internal redirect $request_uri is still the client's, so useless. */
 function enter(request: RequestState, location: string): void {
   // asked now: set_uri marks the request as internal
-  request.raw = request.rewritten !== true && !ngx.req.is_internal();
+  request.raw = request.rewritten !== true && (!ngx.req.is_internal() || ngx.var.get("sluice_first") === "used");
   setUri(location);
 }
 
@@ -248,6 +248,25 @@ function keepFromSnippets(uri: string): void {
   }
 }
 
+/** From "@first": the first time around it is still the client's request. */
+function comesBack(): boolean {
+  const mark = ngx.var.get("sluice_first");
+  if (mark === undefined || mark === "" || !ngx.req.is_internal()) {
+    return false;
+  }
+  ngx.var.set("sluice_first", mark === "raw" ? "used" : "");
+  return mark === "raw" || mark === "changed";
+}
+
+/** Nobody whom the host refuses gets to its snippets. */
+function mayEnter(more: HostMore | undefined): boolean {
+  if (more === undefined) {
+    return true;
+  }
+  answerDenial(more);
+  return more.tls?.client === undefined || admitClient(more.tls.client) === undefined;
+}
+
 /** The URI to route, another one where an error page takes the request's place; undefined: the request has its location. */
 function prepareHost(more: HostMore, uri: string): string | undefined {
   answerDenial(more);
@@ -263,7 +282,8 @@ function prepareHost(more: HostMore, uri: string): string | undefined {
 function run(place?: number): void {
   sync();
   let uri: string | undefined = ngx.var.get("uri")!;
-  if (string.byte(uri, 2) === tilde && isOwnLocation(uri)) {
+  const back = place !== undefined && comesBack();
+  if (!back && string.byte(uri, 2) === tilde && isOwnLocation(uri)) {
     return;
   }
   if (generalState.blocksClients && isBlockedClient(generalState.agents, generalState.referers)) {
@@ -275,6 +295,10 @@ function run(place?: number): void {
   }
   const host = findHost(ngx.var.get("host")!);
   const more = host.more;
+  if (place !== undefined && settings.servers.get(place)?.first === true && !ngx.req.is_internal() && mayEnter(more)) {
+    ngx.var.set("sluice_first", uri);
+    ngx.exec("@first");
+  }
   if (more !== undefined) {
     uri = prepareHost(more, uri);
     if (uri === undefined) {
@@ -282,7 +306,11 @@ function run(place?: number): void {
     }
   }
   const route = host.only ?? matchPath(host, uri);
-  if (place !== undefined && isOfSnippet(place, host, uri, route !== undefined)) {
+  const taken = place === undefined ? undefined : snippetLocation(place, host, uri, route !== undefined);
+  if (taken !== undefined) {
+    if (taken && back) {
+      ngx.exit(404);
+    }
     return;
   }
   if (route === undefined) {

@@ -3,58 +3,63 @@ import { type ServerSettings, settings } from "../configuration/settings";
 import type { Host } from "./route";
 
 interface OwnLocations {
-  readonly exact: LuaTable<string, true>;
-  readonly prefixes: LuaTable<number, { readonly path: string; readonly stop: boolean }>;
+  /** The flag: for internal redirects only. */
+  readonly exact: LuaTable<string, boolean>;
+  readonly prefixes: LuaTable<number, { readonly path: string; readonly stop: boolean; readonly internal: boolean }>;
   readonly prefixCount: number;
-  readonly expressions: LuaTable<number, { readonly pattern: string; readonly options: string }>;
+  readonly expressions: LuaTable<number, { readonly pattern: string; readonly options: string; readonly internal: boolean }>;
   readonly expressionCount: number;
 }
 
 const compiled = new LuaTable<number, OwnLocations>();
 
 function compile(server: ServerSettings | undefined): OwnLocations {
-  const exact = new LuaTable<string, true>();
-  const prefixes = new LuaTable<number, { path: string; stop: boolean }>();
-  const expressions = new LuaTable<number, { pattern: string; options: string }>();
+  const exact = new LuaTable<string, boolean>();
+  const prefixes = new LuaTable<number, { path: string; stop: boolean; internal: boolean }>();
+  const expressions = new LuaTable<number, { pattern: string; options: string; internal: boolean }>();
   let [prefixCount, expressionCount] = [0, 0];
   if (server?.locations !== undefined) {
-    for (const [, { kind, path }] of pairs(server.locations)) {
+    for (const [, location] of pairs(server.locations)) {
+      const { kind, path } = location;
+      const internal = location.internal === true;
       if (kind === "exact") {
-        exact.set(path, true);
+        exact.set(path, internal);
       } else if (kind === "prefix" || kind === "stop") {
         prefixCount += 1;
-        prefixes.set(prefixCount, { path, stop: kind === "stop" });
+        prefixes.set(prefixCount, { path, stop: kind === "stop", internal });
       } else {
         expressionCount += 1;
-        expressions.set(expressionCount, { pattern: path, options: kind === "iregex" ? "ijo" : "jo" });
+        expressions.set(expressionCount, { pattern: path, options: kind === "iregex" ? "ijo" : "jo", internal });
       }
     }
   }
   return { exact, prefixes, prefixCount, expressions, expressionCount };
 }
 
-function matchesExpression(own: OwnLocations, uri: string): boolean {
+/** The flag of the first that fits. */
+function matchExpression(own: OwnLocations, uri: string): boolean | undefined {
   for (const i of $range(1, own.expressionCount)) {
-    const { pattern, options } = own.expressions.get(i)!;
+    const { pattern, options, internal } = own.expressions.get(i)!;
     const [from] = ngx.re.find(uri, pattern, options);
     if (from !== undefined) {
-      return true;
+      return internal;
     }
   }
-  return false;
+  return undefined;
 }
 
-/** Length of the longest prefix that fits, and whether it forbids expressions. */
-function longestOwn(own: OwnLocations, uri: string): LuaMultiReturn<[number, boolean]> {
-  let [length, stops] = [0, false];
+/** Length of the longest prefix that fits, whether it forbids expressions, its flag. */
+function longestOwn(own: OwnLocations, uri: string): LuaMultiReturn<[number, boolean, boolean]> {
+  let [length, stops, closed] = [0, false, false];
   for (const i of $range(1, own.prefixCount)) {
-    const { path, stop } = own.prefixes.get(i)!;
+    const { path, stop, internal } = own.prefixes.get(i)!;
     if (path.length > length && string.sub(uri, 1, path.length) === path) {
       length = path.length;
       stops = stop;
+      closed = internal;
     }
   }
-  return $multi(length, stops);
+  return $multi(length, stops, closed);
 }
 
 function isExactOf(host: Host, uri: string): boolean {
@@ -73,27 +78,32 @@ function longestOf(host: Host, uri: string): number {
   return 0;
 }
 
-/** `routed`: the host has a route for the URI. */
-function isOfSnippet(place: number, host: Host, uri: string, routed: boolean): boolean {
+/** Whether the location that takes the request is for internal redirects only; undefined: none takes it. `routed`: the host has a route for the URI. */
+function snippetLocation(place: number, host: Host, uri: string, routed: boolean): boolean | undefined {
   let own = compiled.get(place);
   if (own === undefined) {
     own = compile(settings.servers.get(place));
     compiled.set(place, own);
   }
-  if (own.exact.get(uri) !== undefined) {
-    return true;
+  const exact = own.exact.get(uri);
+  if (exact !== undefined) {
+    return exact;
   }
   const inOrder = host.more?.ordered !== undefined;
   if (!inOrder && isExactOf(host, uri)) {
-    return false;
+    return undefined;
   }
-  const [length, stops] = longestOwn(own, uri);
+  const [length, stops, closed] = longestOwn(own, uri);
   const wins = inOrder ? length > 0 : length > longestOf(host, uri);
-  if ((wins && stops) || matchesExpression(own, uri)) {
-    return true;
+  if (wins && stops) {
+    return closed;
+  }
+  const expression = matchExpression(own, uri);
+  if (expression !== undefined) {
+    return expression;
   }
   // expressions of the host's routes beat any plain prefix
-  return wins && !(inOrder && routed);
+  return wins && !(inOrder && routed) ? closed : undefined;
 }
 
-export { isOfSnippet };
+export { snippetLocation };
