@@ -22,6 +22,10 @@ function run(): void {
   ngx.ctx = request satisfies RequestState;
   ngx.var.set("upstream_vhost", "");
   tellError(request, tostring(code));
+  if (code === 413) {
+    // nginx throws the body away, but goes on saying how long it is
+    ngx.req.clear_header("Content-Length");
+  }
   setHeader("X-Original-URI", ngx.var.get("request_uri"));
   ngx.req.set_uri("/", false, true);
   // forgets the error's status: the answer's own counts
