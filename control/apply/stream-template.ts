@@ -83,7 +83,15 @@ function passthroughView(passthrough: NonNullable<StreamView["passthrough"]>, vi
   return {
     listens: lines(listenLines(passthrough.httpsPort, decode, view)),
     // the PROXY line of the client's side names the client, whoever sent it
-    trusted: lines(view.forwarded.useProxyProtocol ? ["set_real_ip_from 0.0.0.0/0;", "set_real_ip_from ::/0;"] : []),
+    trusted: lines(
+      view.forwarded.useProxyProtocol
+        ? [
+            "set_real_ip_from 0.0.0.0/0;",
+            "set_real_ip_from ::/0;",
+            printDirective({ name: "proxy_protocol_timeout", args: [passthrough.lineTimeout] }),
+          ]
+        : [],
+    ),
     inner: `127.0.0.1:${passthrough.proxyPort}`,
     socket,
     hosts: passthrough.hosts.map((host) => ({ host: host.host, to: socket, target: address(host) })),

@@ -880,9 +880,8 @@ export const settings = {
   "proxy-protocol-header-timeout": setting({
     kind: time,
     default: "5s",
-    support: "none",
-    note: "Not built yet.",
-    doc: "Only for the Go passthrough listener. Bad value: default with a warning.",
+    applies: "reload",
+    doc: "How long the PROXY line of a client may take with --enable-ssl-passthrough.",
   }),
   "proxy-read-timeout": setting({
     kind: int(1),

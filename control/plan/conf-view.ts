@@ -184,6 +184,8 @@ export interface StreamView {
     readonly httpsPort: number;
     readonly proxyPort: number;
     readonly socket: string;
+    /** nginx time that a client's PROXY line may take. */
+    readonly lineTimeout: string;
     readonly hosts: readonly { readonly host: string; readonly address: string; readonly port: number }[];
   };
 }

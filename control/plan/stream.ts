@@ -46,7 +46,14 @@ export function streamView(parts: StreamParts, settings: Settings, around: Strea
     responses: settings["proxy-stream-responses"],
     ...(around.passthrough === undefined
       ? {}
-      : { passthrough: { ...around.passthrough, hosts: parts.passthroughs, socket: `${around.socketDir}/passthrough.sock` } }),
+      : {
+          passthrough: {
+            ...around.passthrough,
+            hosts: parts.passthroughs,
+            socket: `${around.socketDir}/passthrough.sock`,
+            lineTimeout: settings["proxy-protocol-header-timeout"],
+          },
+        }),
   };
 }
 
