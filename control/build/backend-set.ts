@@ -8,7 +8,7 @@ import type { RecordingLook } from "../objects/references.ts";
 import type { ServicePortRef } from "../source/kinds.ts";
 import type { Accepted } from "./accept.ts";
 import { type BackendRules, backendOf, defaultBackendOf, firstPortBackend, standInId } from "./backends.ts";
-import { balancingOf } from "./balancing.ts";
+import { balancingOf, lostSettings } from "./balancing.ts";
 import { type CanaryPair, isCanary, trafficShaping } from "./canary.ts";
 import { type Location, pathsOf } from "./ingress.ts";
 import { Sessions } from "./sessions.ts";
@@ -27,17 +27,20 @@ export class BackendSet {
   readonly #backends = new Map<string, Backend>();
   /** Backends of Ingresses that are no canaries. */
   readonly #served = new Set<string>();
+  /** Who made a backend, and who named it since. */
+  readonly #owners = new Map<string, Set<Accepted>>();
   readonly #policies = new Map<string, TrafficShapingDocument>();
   readonly #alternatives = new Map<string, string[]>();
   /** Canary → primaries whose session affinity holds for it as well. */
   readonly #inherits = new Map<string, string[]>();
-  readonly #sessions = new Sessions();
+  readonly #sessions: Sessions;
 
   constructor(look: RecordingLook, settings: Settings, options: BackendSetOptions, findings: Finding[]) {
     this.#look = look;
     this.#settings = settings;
     this.#options = options;
     this.#findings = findings;
+    this.#sessions = new Sessions(findings);
     this.#backends.set(names.defaultBackend, this.#defaultBackend());
   }
 
@@ -102,10 +105,21 @@ export class BackendSet {
     if (!this.#backends.has(backend.id)) {
       this.#backends.set(backend.id, { ...backend, document: { ...backend.document, ...balancingOf(owner) } });
     }
+    this.#join(owner, backend.id);
     // a Service may be a canary here and stand for itself there
     if (!isCanary(owner)) this.#served.add(backend.id);
     else if (!this.#policies.has(backend.id)) this.#policies.set(backend.id, trafficShaping(owner));
     return backend.id;
+  }
+
+  #join(owner: Accepted, id: string): void {
+    const owners = this.#owners.get(id) ?? new Set();
+    const [first] = owners;
+    if (first !== undefined && !owners.has(owner)) {
+      const lost = lostSettings(id, owner, first);
+      if (lost !== undefined) this.#findings.push(lost);
+    }
+    this.#owners.set(id, owners.add(owner));
   }
 
   /** Backend of a location; the global default backend where it names none. */

@@ -1,6 +1,7 @@
 /** How the Ingress that made a backend wants its requests spread. */
 
 import type { BackendDocument } from "../../lua-src/wire.ts";
+import type { Finding } from "../model/finding.ts";
 import type { Accepted } from "./accept.ts";
 
 type Balancing = Partial<Pick<BackendDocument, "load-balance" | "maxInFlight" | "slowStart">> &
@@ -28,4 +29,23 @@ function hashingOf(values: Readonly<Record<string, unknown>>): BackendDocument["
     "upstream-hash-by-subset": true,
     "upstream-hash-by-subset-size": values["upstream-hash-by-subset-size"] as number,
   };
+}
+
+const settings = [
+  "load-balance",
+  "upstream-hash-by",
+  "upstream-hash-by-subset",
+  "upstream-hash-by-subset-size",
+  "service-upstream",
+  "sluice/max-in-flight",
+  "sluice/slow-start",
+];
+
+/** What `owner` says of a backend in vain, because `first` made it and says otherwise. */
+export function lostSettings(backend: string, owner: Accepted, first: Accepted): Finding | undefined {
+  const [mine, theirs] = [owner.annotations, first.annotations.values];
+  const lost = settings.filter((name) => mine.given.has(name) && mine.values[name] !== theirs[name]);
+  if (lost.length === 0) return undefined;
+  const text = `${backend} is balanced as the older Ingress ${first.ref.namespace}/${first.ref.name} says`;
+  return { code: "backend-conflict", about: owner.ref, at: lost.join(", "), text, also: [first.ref] };
 }

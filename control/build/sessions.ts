@@ -1,6 +1,7 @@
 /** Session affinity of backends: which Ingress says what of it, and at which hosts and paths cookies are issued. */
 
 import type { BackendDocument, CookieAffinityDocument } from "../../lua-src/wire.ts";
+import type { Finding } from "../model/finding.ts";
 import type { Accepted } from "./accept.ts";
 
 type Affinity = BackendDocument["sessionAffinityConfig"];
@@ -8,6 +9,8 @@ type Affinity = BackendDocument["sessionAffinityConfig"];
 interface Draft {
   mode: string | undefined;
   cookie: CookieAffinityDocument | undefined;
+  /** Whose cookie that is. */
+  owner: Accepted | undefined;
   readonly locations: Map<string, Set<string>>;
 }
 
@@ -16,6 +19,11 @@ const anyHost = "_";
 
 export class Sessions {
   readonly #drafts = new Map<string, Draft>();
+  readonly #findings: Finding[];
+
+  constructor(findings: Finding[]) {
+    this.#findings = findings;
+  }
 
   /** Ingresses come oldest first: the first mode holds, and the cookie of the last one. `host` "" is the catch-all. */
   claim(backend: string, owner: Accepted, host: string, path: string): void {
@@ -23,7 +31,12 @@ export class Sessions {
     const draft = this.#draft(backend);
     if (given.has("affinity-mode")) draft.mode ??= values["affinity-mode"] as string;
     if (values.affinity !== "cookie") return;
-    draft.cookie = cookieOf(values);
+    const cookie = cookieOf(values);
+    if (draft.owner !== undefined && draft.owner !== owner && JSON.stringify(draft.cookie) !== JSON.stringify(cookie)) {
+      this.#findings.push(lostCookie(backend, draft.owner, owner));
+    }
+    draft.cookie = cookie;
+    draft.owner = owner;
     for (const name of [host === "" ? anyHost : host, ...aliasesOf(values)]) {
       const paths = draft.locations.get(name) ?? new Set();
       draft.locations.set(name, paths.add(path));
@@ -33,7 +46,7 @@ export class Sessions {
   #draft(backend: string): Draft {
     let draft = this.#drafts.get(backend);
     if (draft === undefined) {
-      draft = { mode: undefined, cookie: undefined, locations: new Map() };
+      draft = { mode: undefined, cookie: undefined, owner: undefined, locations: new Map() };
       this.#drafts.set(backend, draft);
     }
     return draft;
@@ -56,6 +69,11 @@ export class Sessions {
     const paths = draft.locations.get(host === "" ? anyHost : host) ?? draft.locations.get(host.replace(/^[^.]+\./, "*."));
     return paths?.has(path) === true;
   }
+}
+
+function lostCookie(backend: string, owner: Accepted, younger: Accepted): Finding {
+  const text = `the session cookie of ${backend} is that of the younger Ingress ${younger.ref.namespace}/${younger.ref.name}`;
+  return { code: "backend-conflict", about: owner.ref, at: "affinity", text, also: [younger.ref] };
 }
 
 function aliasesOf(values: Readonly<Record<string, unknown>>): readonly string[] {

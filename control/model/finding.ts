@@ -24,6 +24,10 @@ export const findingCodes = {
   "path-invalid": { severity: "error", hint: "Use an absolute path; regular expressions need pathType ImplementationSpecific." },
   "path-conflict": { severity: "warning", hint: "Two Ingresses claim one path: the older one wins. Remove one of them." },
   "alias-conflict": { severity: "warning", hint: "Remove the alias, or let one host alone have the name." },
+  "backend-conflict": {
+    severity: "warning",
+    hint: "Balancing and sessions belong to a Service port: give its Ingresses the same settings, or split the Service.",
+  },
   "service-missing": { severity: "error", hint: "Create the Service, or correct the backend's name; the path answers 503 meanwhile." },
   "port-missing": { severity: "error", hint: "Use a port that the Service has; the path answers 503 meanwhile." },
   "endpoints-missing": { severity: "warning", hint: "No pod of the Service is ready; the path answers 503 meanwhile." },

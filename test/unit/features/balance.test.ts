@@ -97,6 +97,7 @@ test("the first mode and the last cookie of a Service hold, and cookies are issu
   expect(featuresOf(model, "a.test", "/")?.session).toEqual({ issue: true });
   expect(featuresOf(model, "*.b.test", "/")?.session).toEqual({ issue: true });
   expect(featuresOf(model, "plain.test", "/")?.session).toBeUndefined();
+  expect(model.findings).toMatchObject([{ code: "backend-conflict", about: { name: "first" }, also: [{ name: "last" }] }]);
 });
 
 test("a canary has the affinity of its primary, unless it is told otherwise; its own does not count", () => {
@@ -117,6 +118,8 @@ test("the oldest Ingress of a Service says how its requests are spread", () => {
   for (const host of ["a.test", "b.test"]) {
     expect(featuresOf(model, host, "/")).toMatchObject({ measure: { end: true }, inFlight: { limited: true } });
   }
+  const at = "load-balance, upstream-hash-by";
+  expect(model.findings).toMatchObject([{ code: "backend-conflict", about: { name: "new" }, at, also: [{ name: "old" }] }]);
 });
 
 test("the ConfigMap's algorithm is the default; one that nobody knows is a finding", () => {
