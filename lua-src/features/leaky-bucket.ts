@@ -51,4 +51,23 @@ function fill(key: string, limit: BucketLimit, now: number): void {
   buckets.set(key, excess, (excess + 1000) / limit.rate, time);
 }
 
-export { clock, elapsed, fill, look, nextExcess };
+/** Between look and fill no other worker may come. Seconds after which the lock of a worker that died is gone. */
+const lockTime = 0.05;
+const lockTries = 50;
+
+/** False when others did not let go for some microseconds: then a count may be lost, but nobody waits. */
+function lock(key: string): boolean {
+  for (const _ of $range(1, lockTries)) {
+    const [mine] = buckets.add(`l:${key}`, 1, lockTime);
+    if (mine) {
+      return true;
+    }
+  }
+  return false;
+}
+
+function unlock(key: string): void {
+  buckets.delete(`l:${key}`);
+}
+
+export { clock, elapsed, fill, lock, look, nextExcess, unlock };

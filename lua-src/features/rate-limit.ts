@@ -6,7 +6,7 @@ import { integer, list, number, object, oneOf, text } from "../configuration/che
 import type { RateLimitDocument } from "../wire";
 import { enter } from "./connection-count";
 import type { Feature, RequestState } from "./feature";
-import { type BucketLimit, clock, fill, look } from "./leaky-bucket";
+import { type BucketLimit, clock, fill, lock, look, unlock } from "./leaky-bucket";
 
 interface NamedLimit extends BucketLimit {
   readonly name: "rps" | "rpm";
@@ -61,6 +61,16 @@ function overLimit(requests: readonly NamedLimit[], key: string): NamedLimit | u
   return undefined;
 }
 
+function lockedOverLimit(requests: readonly NamedLimit[], key: string): NamedLimit | undefined {
+  const name = requests[0]!.prefix + key;
+  const locked = lock(name);
+  const over = overLimit(requests, key);
+  if (locked) {
+    unlock(name);
+  }
+  return over;
+}
+
 function logRefusal(what: string, { route }: RequestState): void {
   logError(what, `Ingress ${route.source.get(1)}/${route.source.get(2)}`);
 }
@@ -73,7 +83,7 @@ function late(config: RateLimit, request: RequestState): LuaMultiReturn<[number?
   if (key === "") {
     return $multi();
   }
-  const over = overLimit(config.requests, key);
+  const over = config.requests.length === 0 ? undefined : lockedOverLimit(config.requests, key);
   if (over !== undefined) {
     logRefusal(
       over.name === "rps" ? "too many requests per second, by limit-rps of" : "too many requests per minute, by limit-rpm of",
