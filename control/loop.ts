@@ -20,7 +20,7 @@ import { streamParts } from "./plan/stream.ts";
 import type { Board } from "./report/board.ts";
 import { traceBackend, traceBackends, traceEvents } from "./report/trace.ts";
 import type { Logger } from "./run/logger.ts";
-import type { Sink, SourceEvent } from "./source/source.ts";
+import type { KindName, Sink, SourceEvent } from "./source/source.ts";
 
 /** Addresses of ExternalName hosts; run/resolver.ts. */
 export interface NameLook {
@@ -86,6 +86,12 @@ export class Loop implements Sink {
     const touched = this.#o.objects.change(events);
     this.#model ||= touched.model;
     for (const service of touched.services) this.#services.add(service);
+    this.#kick();
+  }
+
+  readable(kind: KindName, readable: boolean): void {
+    this.#o.objects.setReadable(kind, readable);
+    this.#model = true;
     this.#kick();
   }
 

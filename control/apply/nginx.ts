@@ -1,7 +1,7 @@
 /** The nginx process: found or started, tested, reloaded, restarted when it dies, stopped. It outlives this controller. */
 
-import { execFile, spawn } from "node:child_process";
-import { existsSync, readFileSync, rmSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { closeSync, existsSync, openSync, readFileSync, rmSync } from "node:fs";
 import type { Logger } from "../run/logger.ts";
 import { alive, childrenOf, isLeaving, nginxIn, titleOf } from "./processes.ts";
 
@@ -48,11 +48,21 @@ export class Nginx {
 
   async test(file: string): Promise<TestResult> {
     const { binary, runtimeDir } = this.#options;
-    return new Promise((resolve) => {
-      execFile(binary, ["-t", "-q", "-e", "stderr", "-p", runtimeDir, "-c", file], { timeout: 60_000 }, (error, _out, text) => {
-        resolve(error === null ? { ok: true } : { ok: false, text: firstError(text) || error.message });
+    // Its words go to a file: logs may be links to /dev/stderr, and a child's pipe cannot be opened by that name.
+    const words = `${file}.log`;
+    const out = openSync(words, "w", 0o600);
+    const problem = await new Promise<string | undefined>((resolve) => {
+      const child = spawn(binary, ["-t", "-q", "-e", "stderr", "-p", runtimeDir, "-c", file], {
+        stdio: ["ignore", out, out],
+        timeout: 60_000,
       });
+      child.once("error", (error) => resolve(error.message));
+      child.once("exit", (code, name) => resolve(code === 0 ? undefined : `nginx -t ended with ${name ?? code}`));
     });
+    closeSync(out);
+    const text = readFileSync(words, "utf8");
+    rmSync(words, { force: true });
+    return problem === undefined ? { ok: true } : { ok: false, text: firstError(text) || problem };
   }
 
   /** Starts a master; rejects when it ends at once. A former master's orphans go on serving until `quitOrphans`. */

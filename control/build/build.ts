@@ -16,6 +16,7 @@ import { noStreams } from "../model/stream.ts";
 import type { ObjectsView } from "../objects/objects-view.ts";
 import { RecordingLook } from "../objects/references.ts";
 import type { ConfigMap, Ingress } from "../source/kinds.ts";
+import type { KindName } from "../source/source.ts";
 import { type Accepted, accept, type LastGood } from "./accept.ts";
 import { BackendSet } from "./backend-set.ts";
 import { isCanary, pairCanaries } from "./canary.ts";
@@ -143,6 +144,7 @@ function readSettings(look: RecordingLook, options: BuildOptions, findings: Find
 
 function ourIngresses(objects: ObjectsView, look: RecordingLook, options: BuildOptions, findings: Finding[]): Ingress[] {
   const classLook = {
+    isReadable: (kind: KindName) => objects.isReadable(kind),
     ingressClass: (name: string) => objects.ingressClass(name),
     namespaceObject: (name: string) => look.namespaceObject(name),
   };

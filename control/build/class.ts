@@ -15,6 +15,7 @@ export interface ClassOptions {
 }
 
 export interface ClassLook {
+  isReadable(kind: "IngressClass"): boolean;
   ingressClass(name: string): IngressClass | undefined;
   namespaceObject(name: string): Namespace | undefined;
 }
@@ -39,6 +40,8 @@ function hasOurClass(ingress: Ingress, options: ClassOptions, look: ClassLook): 
   const name = ingress.spec.ingressClassName;
   if (name !== undefined) {
     const found = look.ingressClass(name);
+    // Roles of one namespace cannot read classes: then the name has to do, and nobody else's Ingress is adopted.
+    if (found === undefined && !look.isReadable("IngressClass")) return { ours: name === options.ingressClass };
     if (found === undefined) return { ours: false, finding: missingClass(ingress, name) };
     return {
       ours: found.spec.controller === options.controllerClass || (options.ingressClassByName && name === options.ingressClass),

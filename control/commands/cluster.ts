@@ -100,6 +100,7 @@ export async function openClusterDuties(parts: Parts): Promise<ClusterDuties> {
         if (batch.some((event) => event.type === "upsert" && touchesStatus(event.object, options.publishService))) status.poke();
       },
       findings: (findings) => to.findings(findings),
+      readable: (kind, readable) => to.readable?.(kind, readable),
       synced: () => {
         to.synced();
         leader?.start();

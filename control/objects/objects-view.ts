@@ -1,10 +1,12 @@
 /** What a build reads of the objects, and the same with one Ingress put in and all but its neighbours left out. */
 
 import type { ConfigMap, Ingress, IngressClass, Namespace, Node, Pod, Secret, Service } from "../source/kinds.ts";
+import type { KindName } from "../source/source.ts";
 import { hostsOf, type Objects } from "./objects.ts";
 
 export interface ObjectsView {
   ingresses(): Iterable<Ingress>;
+  isReadable(kind: KindName): boolean;
   ingressClass(name: string): IngressClass | undefined;
   service(namespace: string, name: string): Service | undefined;
   secret(namespace: string, name: string): Secret | undefined;
@@ -22,6 +24,7 @@ export function viewWith(objects: Objects, candidate: Ingress): ObjectsView {
   }
   return {
     ingresses: () => [...neighbours, candidate],
+    isReadable: (kind) => objects.isReadable(kind),
     ingressClass: (name) => objects.ingressClass(name),
     service: (namespace, name) => objects.service(namespace, name),
     secret: (namespace, name) => objects.secret(namespace, name),

@@ -15,6 +15,7 @@ export interface Touched {
 export class Objects {
   readonly #byKind = new Map<KindName, Map<string, KubeObject>>();
   readonly #slices = new Map<string, Map<string, EndpointSlice>>();
+  readonly #unreadable = new Set<KindName>();
   readonly #byHost = new Map<string, Set<string>>();
   #references: ReadonlySet<string> = new Set();
 
@@ -118,6 +119,16 @@ export class Objects {
   ingressesOfHost(host: string): Ingress[] {
     const ingresses = this.#kind("Ingress");
     return [...(this.#byHost.get(host) ?? [])].map((key) => ingresses.get(key) as Ingress);
+  }
+
+  setReadable(kind: KindName, readable: boolean): void {
+    if (readable) this.#unreadable.delete(kind);
+    else this.#unreadable.add(kind);
+  }
+
+  /** False: what is not there may only be hidden. */
+  isReadable(kind: KindName): boolean {
+    return !this.#unreadable.has(kind);
   }
 
   classes(): Iterable<IngressClass> {

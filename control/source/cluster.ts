@@ -67,6 +67,7 @@ export class ClusterSource implements Source {
   readonly #clock: Clock;
   readonly #findings = new Map<string, Finding>();
   readonly #unlisted = new Set<Followed>();
+  readonly #refused = new Set<KindName>();
   #reflectors: Reflector[] = [];
   #running: Promise<void>[] = [];
   #batch: SourceEvent[] = [];
@@ -108,6 +109,7 @@ export class ClusterSource implements Source {
     const { kind, dispensable } = followed;
     const listed = () => {
       if (this.#unlisted.delete(followed)) this.#plan();
+      if (this.#refused.delete(kind)) this.#sink?.readable?.(kind, true);
     };
     return new Reflector({
       label: kindRows[kind].plural,
@@ -122,7 +124,11 @@ export class ClusterSource implements Source {
         remove: (namespace, name) => this.#remove(kind, namespace, name),
         listed,
         refused: () => {
-          if (dispensable) listed();
+          if (!dispensable) return;
+          if (this.#unlisted.delete(followed)) this.#plan();
+          if (this.#refused.has(kind)) return;
+          this.#refused.add(kind);
+          this.#sink?.readable?.(kind, false);
         },
       },
     });

@@ -15,6 +15,8 @@ export interface Sink {
   change(events: readonly SourceEvent[]): void;
   /** The source's own findings (unreadable file, malformed object); replaces what it said before. */
   findings(findings: readonly Finding[]): void;
+  /** The API server forbids (false) or allows again (true) to read a kind that work can go on without. */
+  readable?(kind: KindName, readable: boolean): void;
   /** Every kind has been listed once. Called exactly once. */
   synced(): void;
 }

@@ -136,3 +136,19 @@ test("a history that was compacted while the API server was away is no hindrance
   await eventually("the new one is served", async () => (await get("new.test")).status === 200);
   await eventually("the old one is not", async () => (await get("old.test")).status === 404);
 });
+
+test("with the rights of one namespace only, that namespace is served", async () => {
+  await world.mustKubectl(["delete", "clusterrolebinding", "ingress-nginx"]);
+  const inside = { ...(ingress("inside", "inside.test", "web") as { metadata: object }) };
+  await world.mustApply({
+    ...inside,
+    metadata: {
+      ...inside.metadata,
+      namespace: "ingress-nginx",
+      annotations: { "nginx.ingress.kubernetes.io/permanent-redirect": "https://moved.test/" },
+    },
+  });
+  pod = await world.startController(1, ["--watch-namespace=ingress-nginx"]);
+  await eventually("the Ingress of the namespace is served", async () => (await get("inside.test")).status === 301);
+  expect((await get("later.test")).status).toBe(404);
+});

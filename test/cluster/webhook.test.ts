@@ -88,3 +88,17 @@ test("a dry run is checked and stores nothing; edits, statuses and deletions go 
 test("Ingresses of another class pass unchecked", async () => {
   expect((await world.apply(ingress("foreign", "web.test", "web", { class: "foreign", path: "/a b" }))).code).toBe(0);
 });
+
+test("the manifests of deploy/ are taken without a warning", async () => {
+  const { code, out, err } = await world.kubectl([
+    "apply",
+    "--dry-run=server",
+    "--warnings-as-errors",
+    "-f",
+    resolve(process.env.SLUICE_ROOT!, "deploy/sluice.yaml"),
+  ]);
+  // The class and the account of this world were applied by the same means and are not new.
+  expect(err).toBe("");
+  expect(code).toBe(0);
+  expect(out).toContain("deployment.apps/ingress-nginx-controller created");
+});

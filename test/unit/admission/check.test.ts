@@ -218,3 +218,14 @@ test("the build sees the hosts of the candidate only", () => {
   expect(checkIngress(ingress({ name: "new" }), context(many.map(ingress))).tested).toBe(1);
   expect(checkIngress(ingress({ name: "new", host: "h7.test", path: "/x" }), context(many.map(ingress))).tested).toBe(2);
 });
+
+test("where classes cannot be read the class's name decides, and nobody else's Ingress is adopted", () => {
+  const given = context([]);
+  given.objects.change([{ type: "delete", kind: "IngressClass", namespace: "", name: "nginx" }]);
+  expect(checkIngress(ingress({}), given).counted).toBe(false);
+  given.objects.setReadable("IngressClass", false);
+  expect(checkIngress(ingress({}), given).counted).toBe(true);
+  expect(checkIngress(ingress({ className: "other" }), given).counted).toBe(false);
+  given.objects.setReadable("IngressClass", true);
+  expect(checkIngress(ingress({}), given).counted).toBe(false);
+});
