@@ -96,7 +96,8 @@ export interface GeneralOptions {
 export function generalOf(basis: ConfBasis, options: GeneralOptions, patterns: readonly HostPattern[]): GeneralDocument {
   const { settings } = basis;
   const headers = [...basis.requestHeaders, ...basis.responseHeaders].map((h) => h.value);
-  const texts = [settings["log-format-upstream"], ...headers];
+  const snippets = [settings["http-snippet"], settings["server-snippet"], settings["location-snippet"]];
+  const texts = [settings["log-format-upstream"], ...headers, ...snippets];
   return {
     useForwardedHeaders: settings["use-forwarded-headers"],
     useProxyProtocol: settings["use-proxy-protocol"],
