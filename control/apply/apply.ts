@@ -57,6 +57,7 @@ export class Apply {
   #version = 0;
   #running: Running | undefined;
   #adopting = false;
+  #stale = false;
   readonly #log: ReloadLog;
   readonly #tester: Tester;
 
@@ -75,6 +76,11 @@ export class Apply {
       ...this.#log.counts(),
       nginxPid: this.#o.nginx.pid,
     };
+  }
+
+  /** Files that nginx.conf names changed: it is made anew with the next plan. */
+  renew(): void {
+    this.#stale = true;
   }
 
   /** nginx died: everything is sent again to the next one. */
@@ -130,7 +136,8 @@ export class Apply {
     const now = this.#running;
     const wanted = this.#tester.bad.without(plan.parts, basis.settings);
     if (now !== undefined && serves(now.parts, wanted)) {
-      if (isSameBasis(now.basis, basis)) return now;
+      if (isSameBasis(now.basis, basis) && !this.#stale) return now;
+      this.#stale = false;
       const same = this.#render(basis, now.parts);
       if (same.rendered.hash === now.rendered.hash) {
         this.#running = same;

@@ -1,7 +1,7 @@
 /** ConfView.stream → the names that nginx/partials/stream.mustache prints. */
 import type { StreamServer } from "../model/stream.ts";
 import type { ConfView, Directive, Listen, Snippet, StreamView } from "../plan/conf-view.ts";
-import { type Printed, printDirective } from "../plan/directive.ts";
+import { type Printed, printDirective, quoteLines } from "../plan/directive.ts";
 
 type Lines = readonly { readonly line: Printed }[];
 
@@ -23,19 +23,18 @@ export function streamTemplate(view: ConfView): object | null {
 }
 
 function generalLines(stream: StreamView, view: ConfView): string[] {
-  const log: Directive[] = [
-    { name: "log_format", args: ["sluice_stream", stream.logFormat] },
+  const log: Directive =
     stream.accessLog === undefined
       ? { name: "access_log", args: ["off"] }
-      : { name: "access_log", args: [stream.accessLog, "sluice_stream", ...stream.logParams] },
-  ];
+      : { name: "access_log", args: [stream.accessLog, "sluice_stream", ...stream.logParams] };
   // host names are long
   const hashes: Directive[] = [
     { name: "map_hash_bucket_size", args: [512] },
     { name: "map_hash_max_size", args: [nextPower(2 * (view.stream?.passthrough?.hosts.length ?? 0))] },
     { name: "variables_hash_bucket_size", args: [256] },
   ];
-  return [...log, ...hashes, ...stream.directives].map(printDirective);
+  const format = `log_format sluice_stream ${quoteLines(stream.logFormat.replace(/\n$/, ""))};`;
+  return [format, ...[log, ...hashes, ...stream.directives].map(printDirective)];
 }
 
 function nextPower(count: number): number {

@@ -16,6 +16,7 @@ import { Objects } from "../objects/objects.ts";
 import { namespacedName, notYet, type Options } from "../options/flags.ts";
 import { Board } from "../report/board.ts";
 import { createMetrics } from "../report/metrics.ts";
+import { watchFolder } from "../run/folder-watch.ts";
 import { startHealth } from "../run/health.ts";
 import { ping } from "../run/health-report.ts";
 import { type Layout, layoutOf, makeFolders, shippedDir, workerUser } from "../run/layout.ts";
@@ -143,6 +144,10 @@ export async function runController(options: Options): Promise<number> {
   });
   admission = await openAdmission({ options, objects, loop, buildOptions: currentOptions, logger });
   duties?.start();
+  const databases = watchFolder(options.geoipDir, logger, () => {
+    apply.renew();
+    loop.again();
+  });
   source.start(duties?.sink(loop) ?? loop);
 
   const name = await nextSignal();
@@ -154,6 +159,7 @@ export async function runController(options: Options): Promise<number> {
   await duties?.stop();
   await source.stop();
   names.stop();
+  databases();
   await nginx.quit(240_000);
   await pause(options.postShutdownGracePeriod * 1000);
   await health.stop();

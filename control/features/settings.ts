@@ -784,7 +784,7 @@ export const settings = {
     default: "",
     applies: "reload",
     support: "none",
-    note: "Not built yet.",
+    note: noTelemetry,
     doc: "nginx toml exporters.otlp.host.",
   }),
   "otlp-collector-port": setting({
@@ -792,8 +792,15 @@ export const settings = {
     default: "4317",
     applies: "reload",
     support: "none",
-    note: "Not built yet.",
+    note: noTelemetry,
     doc: "nginx toml exporters.otlp.port.",
+  }),
+  plugins: setting({
+    kind: text,
+    default: undefined,
+    support: "none",
+    note: "Lua plugins of the retired controller are not loaded; it took the key away itself in 1.12.",
+    doc: "No effect.",
   }),
   "preserve-trailing-slash": setting({ kind: bool, default: false, doc: "Default of the annotation (undocumented key)." }),
   "proxy-add-original-uri-header": setting({

@@ -51,7 +51,10 @@ export const findingCodes = {
   "profile-limit": { severity: "warning", hint: "Use fewer distinct combinations of buffering, size and protocol settings." },
   "snippet-refused": { severity: "error", hint: "Set allow-snippet-annotations and annotations-risk-level: Critical in the ConfigMap." },
   "module-missing": { severity: "warning", hint: "Install the module, or take the key out of the ConfigMap." },
-  "database-missing": { severity: "warning", hint: "Put the database there; the change is noticed." },
+  "database-missing": {
+    severity: "warning",
+    hint: "Put the database into the folder (--geoip-dir); a folder that was there at the start is watched.",
+  },
   "config-refused": { severity: "error", hint: "nginx refuses the setting; the last good configuration is served." },
   "dataplane-full": { severity: "error", hint: "Raise the dictionary's size with lua-shared-dicts; the last state goes on being served." },
 } as const satisfies Record<string, { severity: Severity; hint: string }>;
