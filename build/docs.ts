@@ -1,14 +1,16 @@
-// Rows → docs/annotations.md, docs/configmap.md, docs/flags.md, docs/status.md, docs/annotations.schema.json.
+// Rows → docs/annotations.md, docs/configmap.md, docs/flags.md, docs/status.md, docs/annotations.schema.json; recipes → docs/recipes.md.
 // `--check` writes nothing and fails when a page is stale.
 
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
+import { parse as parseYaml, stringify as stringifyYaml } from "yaml";
 import type { AnyRow, Feature } from "../control/catalog/feature.ts";
 import { ownPrefix } from "../control/catalog/resolve.ts";
 import { type Setting, settingRows } from "../control/catalog/settings.ts";
 import { features } from "../control/features/index.ts";
 import { findingCodes } from "../control/model/finding.ts";
 import { type FlagRow, flagRows } from "../control/options/flag-rows.ts";
+import type { Case } from "../test/cases/runner/case.ts";
 
 const root = process.env.SLUICE_ROOT ?? resolve(".");
 const prefix = "nginx.ingress.kubernetes.io";
@@ -119,12 +121,42 @@ function schema(): string {
   return `${JSON.stringify(document, null, 2)}\n`;
 }
 
+/** The cases of test/cases/recipes, read by people: the same manifests, without what the runner needs. */
+function recipePage(): string {
+  const folder = resolve(root, "test/cases/recipes");
+  const out = [
+    notice.replace("from the rows in control/", "from test/cases/recipes"),
+    "",
+    "# Recipes",
+    "",
+    "What people do most. Each manifest is also a test case (`test/cases/recipes`), so it works as it stands here; `echo` and its like are Services of the tests, texts like `${file:…}` stand for certificates and passwords.",
+    "",
+  ];
+  for (const file of readdirSync(folder).sort()) out.push(...recipe(readFileSync(resolve(folder, file), "utf8")));
+  return `${out.join("\n")}\n`;
+}
+
+function recipe(source: string): string[] {
+  const text = source
+    .split("\n")
+    .filter((line) => line.startsWith("# "))
+    .map((line) => line.slice(2));
+  const { title, config, flags, objects } = parseYaml(source) as Pick<Case, "title" | "config" | "flags" | "objects">;
+  const manifests = objects.map((object) => stringifyYaml(object, { lineWidth: 0 })).join("---\n");
+  const out = [`## ${title}`, "", ...text, "", "```yaml", manifests.trimEnd(), "```", ""];
+  if (config !== undefined)
+    out.push("In the controller's ConfigMap:", "", "```yaml", stringifyYaml(config, { lineWidth: 0 }).trimEnd(), "```", "");
+  if (flags !== undefined) out.push(`Flags of the controller: ${flags.map((flag) => `\`${flag}\``).join(", ")}`, "");
+  return out;
+}
+
 const pages: Readonly<Record<string, string>> = {
   "docs/annotations.md": annotationPage(),
   "docs/configmap.md": configMapPage(),
   "docs/flags.md": flagPage(),
   "docs/status.md": statusPage(),
   "docs/annotations.schema.json": schema(),
+  "docs/recipes.md": recipePage(),
 };
 
 function read(file: string): string {

@@ -11,7 +11,7 @@ import { build, type Plugin } from "esbuild";
 import { bundleOptions } from "../../build/bundle-options.ts";
 import type { Case } from "../cases/runner/case.ts";
 import { loadCases } from "../cases/runner/case-files.ts";
-import { type CatalogueRow, fullRows, sets } from "../cases/runner/mentions.ts";
+import { type CatalogueRow, fullRows, isOwn, sets } from "../cases/runner/mentions.ts";
 
 const root = process.env.SLUICE_ROOT!;
 const dir = resolve(root, ".cache/mutation");
@@ -72,8 +72,7 @@ function shuffled(rows: readonly CatalogueRow[], seed: string): readonly Catalog
 }
 
 function ownFirst(cases: readonly Case[]): readonly Case[] {
-  const own = (one: Case) => (one.id.startsWith("own-") ? 0 : 1);
-  return cases.toSorted((a, b) => own(a) - own(b)).slice(0, mostCases);
+  return cases.toSorted((a, b) => Number(isOwn(b)) - Number(isOwn(a))).slice(0, mostCases);
 }
 
 async function check(row: CatalogueRow, all: readonly Case[]): Promise<string | undefined> {

@@ -37,3 +37,8 @@ export function sets(one: Case, { table, names }: CatalogueRow): boolean {
     return new RegExp(`${start}${escaped(name)}":`).test(text);
   });
 }
+
+/** The project's own, beyond those that were handed over. */
+export function isOwn({ id }: Case): boolean {
+  return id.startsWith("own-") || id.startsWith("recipes/");
+}
