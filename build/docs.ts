@@ -129,7 +129,7 @@ function recipePage(): string {
     "",
     "# Recipes",
     "",
-    "What people do most. Each manifest is also a test case (`test/cases/recipes`), so it works as it stands here; `echo` and its like are Services of the tests, texts like `${file:…}` stand for certificates and passwords.",
+    "What people do most. Each manifest is also a test case (`test/cases/recipes`), so it works as it stands here; `echo` and its like are Services of the tests, texts that begin with `$` and a brace stand for certificates and passwords.",
     "",
   ];
   for (const file of readdirSync(folder).sort()) out.push(...recipe(readFileSync(resolve(folder, file), "utf8")));
