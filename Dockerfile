@@ -1,46 +1,61 @@
-# Two stages: the build, and Debian's nginx and Node with the one bundled file of each command.
-# BASE is Debian 13; build/image/image.sh makes one where there is no registry.
+# syntax=docker/dockerfile:1
+# Sluice: docker build -t sluice .   (npm run image does the same where there is no Docker engine)
 ARG BASE=debian:trixie-slim
 
 FROM ${BASE} AS build
 ENV DEBIAN_FRONTEND=noninteractive
-RUN apt-get update && apt-get install -y --no-install-recommends ca-certificates nodejs npm && rm -rf /var/lib/apt/lists/*
+RUN apt-get update \
+ && apt-get install -y --no-install-recommends ca-certificates nodejs npm \
+ && rm -rf /var/lib/apt/lists/*
 WORKDIR /src
-COPY package.json package-lock.json ./
-# The secret is the machine's own list of authorities, where a proxy signs for the registry.
+COPY package.json package-lock.json .npmrc ./
+# The secret is for networks whose own authority signs for the registry: --secret id=ca,src=FILE
 RUN --mount=type=secret,id=ca,target=/run/secrets/ca.crt \
-    if [ -s /run/secrets/ca.crt ]; then export NODE_EXTRA_CA_CERTS=/run/secrets/ca.crt; fi; npm ci --no-audit --no-fund
-COPY biome.json tsconfig.json ./
+    if [ -s /run/secrets/ca.crt ]; then export NODE_EXTRA_CA_CERTS=/run/secrets/ca.crt; fi; \
+    npm ci --no-audit --no-fund
 COPY build ./build
-COPY nginx ./nginx
-COPY lua-src ./lua-src
 COPY control ./control
-RUN node build/build.mjs && rm dist/*.map
+COPY lua-src ./lua-src
+COPY nginx ./nginx
+COPY tsconfig.json ./
+RUN npm run build && find dist -name '*.map' -delete
 
 FROM ${BASE}
+ARG VERSION=0.1.0
 ENV DEBIAN_FRONTEND=noninteractive
-# 101:82 is what existing charts run the controller as.
-RUN apt-get update && apt-get install -y --no-install-recommends \
-      ca-certificates tini openssl nodejs nginx libnginx-mod-http-ndk libnginx-mod-http-lua libnginx-mod-stream \
-      lua-resty-core lua-resty-lrucache lua-cjson \
-      libnginx-mod-http-brotli-filter libnginx-mod-http-brotli-static libnginx-mod-http-geoip2 \
-      libnginx-mod-http-headers-more-filter libnginx-mod-http-modsecurity modsecurity-crs libmimalloc3 libcap2-bin \
- && setcap 'cap_net_bind_service=+ep' /usr/sbin/nginx \
- && groupadd -o -g 82 sluice && useradd -o -u 101 -g 82 -M -d /nonexistent -s /usr/sbin/nologin sluice \
- && ln -s "$(ls /usr/lib/*/libmimalloc.so.* | head -1)" /usr/local/lib/libmimalloc.so \
- && rm -rf /var/lib/apt/lists/* /var/log/nginx/* /var/cache/apt/*.bin /etc/nginx/sites-enabled/default \
+# The retired image's numbers: manifests and pod security policies name them.
+RUN groupmod -g 82 www-data && usermod -u 101 -g 82 -d /nonexistent -s /usr/sbin/nologin www-data
+RUN apt-get update \
+ && apt-get upgrade -y --no-install-recommends \
+ && apt-get install -y --no-install-recommends \
+      ca-certificates tini openssl libcap2-bin libmimalloc3 nodejs nginx \
+      libnginx-mod-http-ndk libnginx-mod-http-lua libnginx-mod-stream lua-resty-core lua-resty-lrucache lua-cjson \
+      libnginx-mod-http-headers-more-filter libnginx-mod-http-brotli-filter libnginx-mod-http-brotli-static \
+      libnginx-mod-http-geoip2 libnginx-mod-http-modsecurity modsecurity-crs \
+ && setcap cap_net_bind_service=+ep /usr/sbin/nginx \
+ && rm -rf /var/lib/apt/lists/* /var/cache/apt /var/cache/debconf/*-old /var/log/* /var/lib/nginx \
+      /etc/nginx/sites-enabled /etc/nginx/sites-available /etc/nginx/nginx.conf
+COPY rootfs/ /
+COPY --from=build /src/dist /usr/lib/sluice
+# Names and paths of the retired image: pods, probes, hooks and people's habits use them.
+RUN ln -s /usr/lib/sluice/nginx-ingress-controller.mjs /nginx-ingress-controller \
+ && ln -s /usr/lib/sluice/dbg.mjs /dbg \
+ && ln -s /usr/lib/sluice/wait-shutdown.mjs /wait-shutdown \
+ && ln -s /usr/lib/sluice/kube-webhook-certgen.mjs /kube-webhook-certgen \
+ && ln -s /tmp/sluice/private/nginx.conf /etc/nginx/nginx.conf \
+ && ln -s "$(ls /usr/lib/*/libmimalloc.so.* | head -n 1)" /usr/local/lib/libmimalloc.so \
+ && mkdir -p /var/log/nginx /etc/ingress-controller/geoip /etc/ingress-controller/ssl /etc/ingress-controller/auth \
  && ln -s /dev/stdout /var/log/nginx/access.log && ln -s /dev/stderr /var/log/nginx/error.log \
- && mkdir -p /etc/ingress-controller/geoip /etc/ingress-controller/ssl /usr/local/certificates \
- && chown -R 101:82 /etc/ingress-controller /var/log/nginx
-COPY --from=build /src/dist /usr/local/lib/sluice
-COPY build/image/sbom.mjs /tmp/sbom.mjs
-COPY package-lock.json /tmp/package-lock.json
-RUN node /tmp/sbom.mjs /tmp/package-lock.json > /usr/local/lib/sluice/sbom.spdx.json && rm /tmp/sbom.mjs /tmp/package-lock.json \
- && ln -s /usr/local/lib/sluice/nginx-ingress-controller.mjs /nginx-ingress-controller \
- && ln -s /usr/local/lib/sluice/dbg.mjs /dbg \
- && ln -s /usr/local/lib/sluice/wait-shutdown.mjs /wait-shutdown \
- && ln -s /usr/local/lib/sluice/kube-webhook-certgen.mjs /kube-webhook-certgen
+ && chown -R 101:82 /var/log/nginx /etc/ingress-controller
+RUN --mount=type=bind,from=build,source=/src,target=/src \
+    mkdir -p /usr/share/sluice && node /src/build/sbom.mjs "${VERSION}" > /usr/share/sluice/sbom.spdx.json
+LABEL org.opencontainers.image.title="Sluice" \
+      org.opencontainers.image.description="Ingress controller for Kubernetes, successor of ingress-nginx" \
+      org.opencontainers.image.version="${VERSION}" \
+      org.opencontainers.image.licenses="Apache-2.0"
+WORKDIR /etc/nginx
 USER 101:82
-EXPOSE 80 443 8443 10254
+EXPOSE 80 443 10254 8443
+STOPSIGNAL SIGTERM
 ENTRYPOINT ["/usr/bin/tini", "--"]
 CMD ["/nginx-ingress-controller"]

@@ -12,7 +12,7 @@ const policyFile = "/usr/sbin/policy-rc.d";
 
 /**
  * Installs what is missing for that purpose.
- * @param {"run" | "test"} purpose
+ * @param {"run" | "test" | "image"} purpose
  * @returns {Promise<readonly string[]>} what is still missing, one sentence each; empty when all is there
  */
 export async function install(purpose) {
@@ -39,12 +39,12 @@ function present(files) {
   });
 }
 
-/** @param {"run" | "test"} purpose */
+/** @param {"run" | "test" | "image"} purpose */
 function missingPackages(purpose) {
-  return packages.filter((row) => (purpose === "test" || row.needed === "run") && !present(row.files));
+  return packages.filter((row) => (row.needed === "run" || row.needed === purpose) && !present(row.files));
 }
 
-/** @param {"run" | "test"} purpose */
+/** @param {"run" | "test" | "image"} purpose */
 async function installPackages(purpose) {
   const missing = missingPackages(purpose);
   if (missing.length === 0) return [];

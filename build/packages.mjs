@@ -6,7 +6,8 @@
  * @property {string} name
  * @property {string} why
  * @property {readonly string[]} files
- * @property {"run" | "test"} needed  run: for npm start and npm test; test: for npm test and npm run bench only
+ * @property {"run" | "test" | "image"} needed  run: for npm start and npm test; test: for npm test and npm run bench only;
+ *   image: for npm run image and the suite of that name
  */
 
 /** @type {readonly Package[]} */
@@ -63,4 +64,9 @@ export const packages = [
   { name: "wrk", needed: "test", files: ["/usr/bin/wrk"], why: "load for the benchmark" },
   { name: "nghttp2-client", needed: "test", files: ["/usr/bin/h2load"], why: "HTTP/2 load for the benchmark" },
   { name: "apache2-utils", needed: "test", files: ["/usr/bin/htpasswd"], why: "bcrypt password files of the basic-auth cases" },
+  { name: "debootstrap", needed: "image", files: ["/usr/sbin/debootstrap"], why: "the base of the image" },
+  { name: "buildah", needed: "image", files: ["/usr/bin/buildah"], why: "builds the Dockerfile" },
+  { name: "podman", needed: "image", files: ["/usr/bin/podman"], why: "runs the image" },
+  { name: "runc", needed: "image", files: ["/usr/sbin/runc", "/usr/bin/runc"], why: "runs the image" },
+  { name: "iproute2", needed: "image", files: ["/sbin/ip", "/usr/bin/ip"], why: "the network in which the image runs" },
 ];

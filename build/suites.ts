@@ -91,6 +91,13 @@ const suites: readonly Suite[] = [
     unless: { file: ".cache/debian13/nginx", reason: "Debian 13's nginx could not be fetched (the reason stands at the top)" },
   },
   {
+    name: "image",
+    about: "the container image: built, run as a pod would, cases inside it",
+    kind: "counted",
+    commands: [[node, "build/run.mjs", "test/image/main.ts"]],
+    needs: built,
+  },
+  {
     name: "cluster",
     about: "a real API server",
     kind: "counted",
