@@ -18,7 +18,9 @@ export function imageObstacle(): string | undefined {
   const absent = ["buildah", "podman", "runc", "debootstrap", "ip"].find(
     (program) => spawnSync("sh", ["-c", `command -v ${program}`]).status !== 0,
   );
-  return absent === undefined ? undefined : `building the image needs ${absent}, which is not installed`;
+  if (absent !== undefined) return `building the image needs ${absent}, which is not installed`;
+  const allowed = spawnSync("unshare", ["--mount", "--net", "true"]).status === 0;
+  return allowed ? undefined : "building the image needs the right to make namespaces";
 }
 
 /** Environment of buildah and podman: storage of our own, and limits that need no capability. */
@@ -49,7 +51,10 @@ async function step(title: string, program: string, args: readonly string[], env
   console.log(`  ${title}: done (${((Date.now() - started) / 1000).toFixed(1)} s)`);
 }
 
-/** Builds what is not there yet; bytes of the image. Throws with the output of what failed. */
+/** There is no base: Debian's mirror cannot be reached, most likely. */
+export class NoBase extends Error {}
+
+/** Builds what is not there yet; bytes of the image. Throws NoBase, else an Error with the output of what failed. */
 export async function buildImage(): Promise<number> {
   const env = containerEnv();
   await makeBase(env);
@@ -72,13 +77,11 @@ async function makeBase(env: NodeJS.ProcessEnv): Promise<void> {
   const system = join(work, `base-${process.pid}`);
   const mirror = "http://deb.debian.org/debian";
   try {
-    await step("making a Debian 13 base (debootstrap)", "debootstrap", [
-      "--variant=minbase",
-      "--include=ca-certificates",
-      "trixie",
-      system,
-      mirror,
-    ]);
+    const args = ["--variant=minbase", "--include=ca-certificates", "trixie", system, mirror];
+    await step("making a Debian 13 base (debootstrap)", "debootstrap", args).catch((error: Error) => {
+      console.log(error.message);
+      throw new NoBase("debootstrap could not make a Debian 13 base (its output is above)");
+    });
     slim(system, mirror);
     const tar = join(work, `base-${process.pid}.tar`);
     await step("packing the base", "tar", ["-C", system, "--sort=name", "-cf", tar, "."]);

@@ -5,7 +5,7 @@
 
 import { spawn } from "node:child_process";
 import { resolve } from "node:path";
-import { bud, buildImage, containerEnv, imageName, imageObstacle } from "../../build/container-image.ts";
+import { bud, buildImage, containerEnv, imageName, imageObstacle, NoBase } from "../../build/container-image.ts";
 import { countsText, type Outcome, outcomeOfText } from "../../build/outcome.ts";
 import { type Check, checks, lowPortChecks } from "./checks.ts";
 import { startContainer } from "./container.ts";
@@ -83,14 +83,23 @@ function report(totals: Totals, cases: Outcome | undefined): void {
   process.exitCode = failures.length > 0 ? 1 : 0;
 }
 
+async function buildObstacle(): Promise<string | undefined> {
+  try {
+    await buildImage();
+    return undefined;
+  } catch (error) {
+    if (error instanceof NoBase) return error.message;
+    throw error;
+  }
+}
+
 async function main(): Promise<void> {
   const totals: Totals = { passed: 0, failures: [], skips: {} };
-  const obstacle = imageObstacle();
+  const obstacle = imageObstacle() ?? (await buildObstacle());
   if (obstacle !== undefined) {
     console.log(`  1 × ${obstacle}\n${countsText({ passed: 0, failed: 0, skipped: 1 })}`);
     return;
   }
-  await buildImage();
   await runChecks(checks, true, totals);
   await runChecks(lowPortChecks, false, totals);
   totals.skips["HTTP/3: the image's nginx has it, the controller opens no QUIC listener"] = 1;
