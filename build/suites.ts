@@ -91,6 +91,12 @@ const suites: readonly Suite[] = [
     unless: { file: ".cache/debian13/nginx", reason: "Debian 13's nginx could not be fetched (the reason stands at the top)" },
   },
   {
+    name: "helm",
+    about: "the chart rendered with many values by Helm's engine",
+    kind: "counted",
+    commands: [[node, "build/run.mjs", "test/helm/main.ts"]],
+  },
+  {
     name: "image",
     about: "the container image: built, run as a pod would, cases inside it",
     kind: "counted",

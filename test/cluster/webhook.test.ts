@@ -89,13 +89,13 @@ test("Ingresses of another class pass unchecked", async () => {
   expect((await world.apply(ingress("foreign", "web.test", "web", { class: "foreign", path: "/a b" }))).code).toBe(0);
 });
 
-test("the manifests of deploy/ are taken without a warning", async () => {
+test.each(["cloud", "baremetal", "kind"])("deploy/%s.yaml is taken without a warning", async (name) => {
   const { code, out, err } = await world.kubectl([
     "apply",
     "--dry-run=server",
     "--warnings-as-errors",
     "-f",
-    resolve(process.env.SLUICE_ROOT!, "deploy/sluice.yaml"),
+    resolve(process.env.SLUICE_ROOT!, `deploy/${name}.yaml`),
   ]);
   // The class and the account of this world were applied by the same means and are not new.
   expect(err).toBe("");
