@@ -152,6 +152,7 @@ function pods(release: Release): string[] {
   const paths = mounts.map((mount) => mount.mountPath.replace(/\/$/, ""));
   if (new Set(paths).size !== paths.length) out.push("two volumes at one path");
   if (container.securityContext.readOnlyRootFilesystem === true && !paths.includes("/tmp")) out.push("/tmp is not writable");
+  if (!Number.isInteger(container.securityContext.runAsUser)) out.push("runAsUser is no whole number");
   if (!container.securityContext.capabilities.add.includes("NET_BIND_SERVICE")) out.push("no NET_BIND_SERVICE");
   return out;
 }
@@ -206,7 +207,20 @@ function monitoring(release: Release): string[] {
   });
 }
 
+/** The values of controller.config as the controller will read them; templates in them aside. */
+function settings(release: Release): string[] {
+  const { controller = {} } = release.variant.values as { readonly controller?: { readonly config?: Readonly<Record<string, unknown>> } };
+  const name = controllerOf(release).metadata.name;
+  const data = ofKind(release, "ConfigMap").find((one) => one.metadata.name === name)?.data ?? {};
+  const texts = Object.values(data).filter((text) => typeof text !== "string");
+  const wrong = Object.entries(controller.config ?? {}).filter(
+    ([key, value]) => data[key] !== String(value).replace(/\{\{ (.*) \}\}/, "$1"),
+  );
+  return [...texts.map((text) => `${text} is no text`), ...wrong.map(([key]) => `${key} is ${data[key]}`)];
+}
+
 export const checks: readonly Check[] = [
+  { name: "settings", problems: settings },
   { name: "identities", problems: identities },
   { name: "flags", problems: flags },
   { name: "named-by-flags", problems: namedByFlags },

@@ -59,7 +59,12 @@ export const variants: readonly Variant[] = [
       resources: { limits: { memory: "1Gi" }, requests: { cpu: "100m", memory: "90Mi" } },
     },
   }),
-  variant("keda", { controller: { keda: { enabled: true, minReplicas: 3, triggers: [{ type: "cpu", metadata: { value: "60" } }] } } }),
+  variant("keda", {
+    controller: {
+      image: { runAsUser: 1_000_660_000, runAsGroup: 1_000_660_000 },
+      keda: { enabled: true, minReplicas: 3, triggers: [{ type: "cpu", metadata: { value: "60" } }] },
+    },
+  }),
   variant("default-backend", {
     defaultBackend: { enabled: true, replicaCount: 2, networkPolicy: { enabled: true }, extraArgs: { verbose: "" } },
     controller: { replicaCount: 3, maxUnavailable: 1 },
@@ -90,7 +95,12 @@ export const variants: readonly Variant[] = [
     controller: {
       addHeaders: { "X-A": "1" },
       proxySetHeaders: { "X-B": "2" },
-      config: { "use-gzip": true, "worker-processes": 2, "server-name-hash-bucket-size": "{{ 64 }}" },
+      config: {
+        "use-gzip": true,
+        "worker-processes": 2,
+        "upstream-keepalive-requests": 2_000_000,
+        "server-name-hash-bucket-size": "{{ 64 }}",
+      },
       allowSnippetAnnotations: true,
       enableAnnotationValidations: false,
       watchIngressWithoutClass: true,
@@ -99,7 +109,7 @@ export const variants: readonly Variant[] = [
       electionTTL: "15s",
       healthCheckPath: "/ready",
       ingressClassResource: { default: true, aliases: ["internal"] },
-      extraArgs: { "default-ssl-certificate": "edge/wild", "enable-ssl-passthrough": "", v: 2 },
+      extraArgs: { "default-ssl-certificate": "edge/wild", "enable-ssl-passthrough": "", "max-buckets": 4_000_000, v: 2 },
       extraEnvs: [{ name: "TZ", value: "UTC" }],
       extraVolumes: [{ name: "work", emptyDir: {} }],
       extraVolumeMounts: [{ name: "work", mountPath: "/tmp" }],

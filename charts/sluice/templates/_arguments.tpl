@@ -66,7 +66,7 @@
 {{- end }}
 {{- range $name, $value := $c.extraArgs }}
 {{- if or (kindIs "bool" $value) $value }}
-- --{{ $name }}={{ $value }}
+- --{{ $name }}={{ include "sluice.text" $value }}
 {{- else }}
 - --{{ $name }}
 {{- end }}

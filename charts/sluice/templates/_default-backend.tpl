@@ -22,7 +22,7 @@ containers:
     args:
       {{- range $name, $value := . }}
       {{- if or (kindIs "bool" $value) $value }}
-      - --{{ $name }}={{ $value }}
+      - --{{ $name }}={{ include "sluice.text" $value }}
       {{- else }}
       - --{{ $name }}
       {{- end }}
@@ -33,8 +33,8 @@ containers:
       {{- toYaml $b.containerSecurityContext | nindent 6 }}
       {{- else }}
       runAsNonRoot: {{ $b.image.runAsNonRoot }}
-      runAsUser: {{ $b.image.runAsUser }}
-      runAsGroup: {{ $b.image.runAsGroup }}
+      runAsUser: {{ int64 $b.image.runAsUser }}
+      runAsGroup: {{ int64 $b.image.runAsGroup }}
       allowPrivilegeEscalation: {{ $b.image.allowPrivilegeEscalation }}
       {{- with $b.image.seccompProfile }}
       seccompProfile: {{ toYaml . | nindent 8 }}

@@ -136,3 +136,8 @@ app.kubernetes.io/component: {{ index . 1 }}
 {{- define "sluice.secretsOfJobs" -}}
 {{- if and .Values.controller.admissionWebhooks.enabled .Values.controller.admissionWebhooks.patch.enabled (not .Values.controller.admissionWebhooks.certManager.enabled) -}}true{{- end -}}
 {{- end -}}
+
+{{/* VALUE → its text. Numbers of a values.yaml are floats, which print as 1e+06 from a million on. */}}
+{{- define "sluice.text" -}}
+{{- if and (kindIs "float64" .) (eq (floor .) .) -}}{{ int64 . }}{{- else -}}{{ toString . }}{{- end -}}
+{{- end -}}

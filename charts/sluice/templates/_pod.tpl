@@ -4,8 +4,8 @@
 {{ toYaml $c.containerSecurityContext }}
 {{- else -}}
 runAsNonRoot: {{ $c.image.runAsNonRoot }}
-runAsUser: {{ $c.image.runAsUser }}
-runAsGroup: {{ $c.image.runAsGroup }}
+runAsUser: {{ int64 $c.image.runAsUser }}
+runAsGroup: {{ int64 $c.image.runAsGroup }}
 allowPrivilegeEscalation: {{ $c.image.allowPrivilegeEscalation }}
 {{- with $c.image.seccompProfile }}
 seccompProfile: {{ toYaml . | nindent 2 }}
@@ -155,8 +155,8 @@ readOnlyRootFilesystem: {{ $c.image.readOnlyRootFilesystem }}
     {{- end }}
   securityContext:
     runAsNonRoot: {{ dig "runAsNonRoot" true $module.image }}
-    runAsUser: {{ dig "runAsUser" 65532 $module.image }}
-    runAsGroup: {{ dig "runAsGroup" 65532 $module.image }}
+    runAsUser: {{ dig "runAsUser" 65532 $module.image | int64 }}
+    runAsGroup: {{ dig "runAsGroup" 65532 $module.image | int64 }}
     allowPrivilegeEscalation: {{ dig "allowPrivilegeEscalation" false $module.image }}
     seccompProfile: {{ toYaml (dig "seccompProfile" (dict "type" "RuntimeDefault") $module.image) | nindent 6 }}
     capabilities: { drop: [ALL] }
