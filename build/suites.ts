@@ -79,6 +79,13 @@ const suites: readonly Suite[] = [
     needs: built,
   },
   {
+    name: "mutation",
+    about: "ten annotations and keys without effect, one after the other: cases must notice",
+    kind: "counted",
+    commands: [[node, "build/run.mjs", "test/mutation/main.ts"]],
+    needs: built,
+  },
+  {
     name: "cases-13",
     about: "the same with Debian 13's nginx, which the image has",
     kind: "counted",
