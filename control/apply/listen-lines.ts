@@ -19,7 +19,11 @@ export function listenLines(listen: Listen, view: ConfView, first: boolean): str
     ...(first && listen.reuseport ? ["reuseport"] : []),
     ...(first && listen.backlog !== undefined ? [`backlog=${listen.backlog}`] : []),
   ];
-  return heads.map((head) => `${["listen", quoteListen(head), ...tail].join(" ")};`);
+  // Without reuseport the packets of a connection would reach any worker.
+  const quic = ["quic", ...(first ? ["default_server", "reuseport"] : [])];
+  return [tail, ...(listen.quic ? [quic] : [])].flatMap((rest) =>
+    heads.map((head) => `${["listen", quoteListen(head), ...rest].join(" ")};`),
+  );
 }
 
 function quoteListen(head: string): string {

@@ -6,12 +6,17 @@ function headerVariable(name: string): string {
   return `$http_${name.toLowerCase().replaceAll("-", "_")}`;
 }
 
+/** HTTP/3 has no Host header, and nginx makes none of its :authority as it does for HTTP/2. */
+function givenHost(view: ConfView): string {
+  return view.listens.some((listen) => listen.quic) ? "$sluice_given_host" : "$http_host";
+}
+
 /** Sent to every upstream, http and gRPC alike. An empty value removes the header. */
 export function coreRequestHeaders(view: ConfView): RequestHeader[] {
   const { forwarded } = view;
   // $best_http_host and $pass_access_scheme would say the same; each map costs
   const direct = !forwarded.useForwardedHeaders;
-  const host = direct ? "$http_host" : "$best_http_host";
+  const host = direct ? givenHost(view) : "$best_http_host";
   const scheme = direct && !forwarded.useProxyProtocol ? "$scheme" : "$pass_access_scheme";
   return [
     { name: "Host", value: "$sluice_upstream_host" },
@@ -71,13 +76,15 @@ export function forwardedMaps(view: ConfView): VariableMap[] {
   const port = forwarded.useProxyProtocol ? "$proxy_protocol_server_port" : "$server_port";
   const skip = view.accessLog.skipUrls;
   const hsts = view.hsts;
+  const host = givenHost(view);
   return [
+    ...(host === "$http_host" ? [] : [map("$http_host", "sluice_given_host", "$http_host", ["", "$host"])]),
     map("$http_x_request_id", "req_id", "$http_x_request_id", ["", forwarded.generateRequestId ? "$request_id" : ""]),
     map("$http_upgrade", "connection_upgrade", "upgrade", ["", view.upstreams.keepalive > 0 ? "" : "close"]),
     ...(trust
-      ? [map("$http_x_forwarded_host", "best_http_host", "$http_host", ["~^\\s*(?<sluice_first_host>[^,\\s]+)", "$sluice_first_host"])]
-      : [map("$sluice_nothing", "best_http_host", "$http_host")]),
-    map("$upstream_vhost", "sluice_upstream_host", "$upstream_vhost", ["", trust ? "$best_http_host" : "$http_host"]),
+      ? [map("$http_x_forwarded_host", "best_http_host", host, ["~^\\s*(?<sluice_first_host>[^,\\s]+)", "$sluice_first_host"])]
+      : [map("$sluice_nothing", "best_http_host", host)]),
+    map("$upstream_vhost", "sluice_upstream_host", "$upstream_vhost", ["", trust ? "$best_http_host" : host]),
     ...(forwarded.useProxyProtocol ? [map("$proxy_protocol_server_port", "sluice_proxy_scheme", "$scheme", ["443", "https"])] : []),
     ...(forwarded.chain === undefined
       ? []

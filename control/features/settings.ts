@@ -1157,6 +1157,12 @@ export const settings = {
     applies: "reload",
     doc: "Written in every ordinary server (so also on port 80: prior-knowledge h2c); not in www-redirect servers. true disables auth-keepalive.",
   }),
+  "use-http3": setting({
+    kind: bool,
+    default: false,
+    applies: "reload",
+    doc: "HTTP/3 on the UDP port of the same number as --https-port, announced by Alt-Svc. Ignored where nginx has no HTTP/3, with use-proxy-protocol and with --enable-ssl-passthrough. Sluice's own.",
+  }),
   "use-port-in-redirects": setting({
     kind: bool,
     default: false,

@@ -85,6 +85,8 @@ export interface Listen {
   readonly reuseport: boolean;
   readonly proxyProtocol: boolean;
   readonly ssl: boolean;
+  /** Also over UDP, for HTTP/3. */
+  readonly quic?: boolean;
   /** Backlog, when not nginx's default. */
   readonly backlog?: number;
 }
@@ -195,6 +197,8 @@ export interface NginxFeatures {
   /** `http2 on;` (1.25.1 and later) instead of `listen … http2`. */
   readonly http2Directive: boolean;
   readonly headersMore: boolean;
+  /** `listen … quic`. */
+  readonly http3?: boolean;
   /** The stream module is built in or is paths.streamModule. */
   readonly stream: boolean;
 }

@@ -12,7 +12,7 @@ import { httpDirectives } from "./conf-http.ts";
 import { accessLog, httpErrorLog, logPath } from "./conf-logs.ts";
 import { can, optionalModules } from "./conf-modules.ts";
 import { configurationBodyLimit, dictionarySizes, workerLimits } from "./conf-sizes.ts";
-import type { Argument, ConfPaths, ConfView, Directive, Forwarded, Listen, NginxFeatures, Profile } from "./conf-view.ts";
+import type { Argument, ConfPaths, ConfView, Directive, Forwarded, Listen, NginxFeatures, Profile, VariableMap } from "./conf-view.ts";
 import { type GeoFile, geoDatabases } from "./geoip.ts";
 import { internalLocations } from "./internal.ts";
 import type { ConfParts } from "./plan.ts";
@@ -96,8 +96,8 @@ export function confView(basis: ConfBasis, parts: ConfParts, around: ConfSurroun
       ),
       ...httpErrorLog(settings, errorLogLevel),
     ],
-    server: [...errorPages(settings), ...bandwidth(settings)],
-    maps: [],
+    server: [...errorPages(settings), ...bandwidth(settings), ...altSvc(settings, around).server],
+    maps: altSvc(settings, around).maps,
     geo: can("use-geoip2", settings, around) ? geoDatabases(around.geoip().files, settings["geoip2-autoreload-in-minutes"]) : [],
     accessLog: accessLog(settings, around.logDir),
     forwarded: forwarded(settings, around.secret),
@@ -192,10 +192,28 @@ function listens(settings: Settings, around: ConfSurroundings): Listen[] {
     proxyProtocol: settings["use-proxy-protocol"],
   };
   const plain = { ...common, port: around.ports.http, ssl: false };
-  if (around.passthroughPort === undefined) return [plain, { ...common, port: around.ports.https, ssl: true }];
+  if (around.passthroughPort === undefined) {
+    return [plain, { ...common, port: around.ports.https, ssl: true, ...(http3(settings, around) ? { quic: true } : {}) }];
+  }
   // nobody but the stream part may say who the client is
   const inner = { addresses: ["127.0.0.1"], ipv6: false, reuseport: common.reuseport, proxyProtocol: true };
   return [plain, { ...inner, port: around.passthroughPort, ssl: true }];
+}
+
+/** UDP carries no PROXY line, and the TLS passthrough reads none of it. */
+function http3(settings: Settings, around: ConfSurroundings): boolean {
+  const able = around.features.http3 === true && around.passthroughPort === undefined && !settings["use-proxy-protocol"];
+  return settings["use-http3"] && able;
+}
+
+/** Clients learn of HTTP/3 from an answer over TLS. */
+function altSvc(settings: Settings, around: ConfSurroundings): { readonly maps: VariableMap[]; readonly server: Directive[] } {
+  if (!http3(settings, around)) return { maps: [], server: [] };
+  const offer = `h3=":${around.ports.https}"; ma=86400`;
+  return {
+    maps: [{ source: "$https", target: "sluice_alt_svc", entries: [{ key: "on", value: { literal: offer } }] }],
+    server: [{ name: "add_header", args: ["Alt-Svc", "$sluice_alt_svc", "always"] }],
+  };
 }
 
 function useIpv6(settings: Settings, around: ConfSurroundings): boolean {

@@ -84,6 +84,7 @@ export function findNginx(
     features: {
       http2Directive: atLeast(version, "1.25.1"),
       headersMore: openresty || modules.some((m) => m.endsWith("ngx_http_headers_more_filter_module.so")),
+      http3: text.includes("--with-http_v3_module"),
       stream: /--with-stream(\s|$)/.test(text) || found.some((f) => basename(f) === "ngx_stream_module.so"),
     },
   };

@@ -7,6 +7,8 @@ import type { Network } from "./network.ts";
 export interface Running {
   readonly container: Container;
   readonly network: Network;
+  /** Standard output of the image's curl, which knows HTTP/3. Throws when curl fails. */
+  readonly http3: (...args: readonly string[]) => string;
 }
 
 export interface Check {
@@ -27,6 +29,16 @@ const serves: Check = {
 /** In the order in which they run: the last one ends the container. */
 export const checks: readonly Check[] = [
   serves,
+  {
+    name: "serves-http3-and-announces-it",
+    run: ({ network, http3 }) => {
+      const head = network.curl("-D", "-", "-o", "/dev/null", "--resolve", "image.test:443:127.0.0.1", "https://image.test/");
+      assert.match(head, /^alt-svc: h3=":443"; ma=86400\r$/im);
+      const answer = http3("-i", "--resolve", "image.test:443:127.0.0.1", "https://image.test/three");
+      assert.match(answer, /^HTTP\/3 200/);
+      assert.match(answer, /backend saw image.test\/three/);
+    },
+  },
   {
     name: "logs-to-stdout",
     run: ({ network, container }) => {
