@@ -7,6 +7,7 @@ import { fullRows, isOwn, sets } from "../../cases/runner/mentions.ts";
 /** What no case can show, and the test that does. */
 const elsewhere: Readonly<Record<string, { readonly file: string; readonly text: string }>> = {
   "enable-ocsp": { file: "test/dataplane/ocsp.test.ts", text: "stapled" },
+  "use-http3": { file: "test/image/checks.ts", text: "serves-http3" },
   "use-geoip2": { file: "test/unit/settings/conf.test.ts", text: "use-geoip2" },
   "geoip2-autoreload-in-minutes": { file: "test/unit/settings/conf.test.ts", text: "geoip2-autoreload-in-minutes" },
 };
