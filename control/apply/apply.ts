@@ -219,7 +219,7 @@ export class Apply {
       this.#takeBack(usable);
       throw error;
     }
-    await this.#refillIfEmptied(conf, usable);
+    await this.#refillIfEmptied(usable);
     if (!(await this.#o.nginx.left(old, 10_000))) this.#o.logger.warning("old nginx workers still accept", { pids: old.map(String) });
     this.#running = usable;
     dropFiles(this.#o.around.filesDir, usable.files);
@@ -244,9 +244,9 @@ export class Apply {
   }
 
   /** A dictionary of another size starts empty: what it held is sent again. */
-  async #refillIfEmptied(wanted: Running, usable: Running): Promise<void> {
-    const sizes = (r: Running) => JSON.stringify(r.basis.settings["lua-shared-dicts"]);
-    if (usable !== wanted || this.#running === undefined || sizes(this.#running) === sizes(usable)) return;
+  async #refillIfEmptied(usable: Running): Promise<void> {
+    const sizes = (running: Running) => running.rendered.text.match(/lua_shared_dict [^;]*;/g)?.join();
+    if (this.#running === undefined || sizes(this.#running) === sizes(usable)) return;
     this.#applied.seed(await this.#o.dataPlane.keys());
     this.#version = (await this.#o.dataPlane.state())?.version ?? 0;
   }
@@ -255,8 +255,7 @@ export class Apply {
   async #answers(hash: string): Promise<void> {
     const until = Date.now() + 15_000;
     for (;;) {
-      const state = await this.#o.dataPlane.state();
-      if (state?.conf === hash) return;
+      if (await this.#o.dataPlane.connect(hash)) return;
       if (Date.now() > until) throw new Error(`nginx does not come up with conf ${hash}`);
       if (!this.#o.nginx.running) throw new Error("nginx died while it was starting");
       await pause(4);

@@ -35,14 +35,12 @@ export class DataPlaneError extends Error {
 
 export class DataPlane {
   readonly #client: Got;
-  readonly #agent: Agent;
+  #agent = oneConnection();
 
   constructor(socket: string) {
-    this.#agent = new Agent({ keepAlive: true, maxSockets: 2 });
     this.#client = got.extend({
       prefixUrl: `http://unix:${socket}:`,
       enableUnixSockets: true,
-      agent: { http: this.#agent },
       retry: { limit: 0 },
       timeout: { request: 30_000 },
       throwHttpErrors: false,
@@ -50,11 +48,24 @@ export class DataPlane {
     });
   }
 
+  /**
+   * Looks for a worker that has this conf; true when one has answered, and all that follows goes to it. Workers of the
+   * conf before answer on the socket too until they leave, and what is sent to them may be lost with their memory.
+   */
+  async connect(conf: string): Promise<boolean> {
+    this.#agent.destroy();
+    this.#agent = oneConnection();
+    return (await this.#state(this.#agent))?.conf === conf;
+  }
+
   /** Undefined when nothing answers on the socket. */
-  async state(): Promise<StateDocument | undefined> {
+  state(): Promise<StateDocument | undefined> {
+    return this.#state(this.#agent);
+  }
+
+  async #state(agent: Agent): Promise<StateDocument | undefined> {
     try {
-      // A connection of its own: a kept one may belong to a worker that is on its way out.
-      const answer = await this.#client.get(paths.state.slice(1), { agent: { http: false }, timeout: { request: 2000 } });
+      const answer = await this.#client.get(paths.state.slice(1), { agent: { http: agent }, timeout: { request: 2000 } });
       return answer.statusCode === 200 ? (JSON.parse(answer.body) as StateDocument) : undefined;
     } catch (error) {
       if (error instanceof RequestError || error instanceof SyntaxError) return undefined;
@@ -63,7 +74,10 @@ export class DataPlane {
   }
 
   async patch(version: number, deltas: Deltas): Promise<BatchAnswer> {
-    const answer = await this.#client.patch(paths.configuration.slice(1), { body: batchText(version, deltas) });
+    const answer = await this.#client.patch(paths.configuration.slice(1), {
+      body: batchText(version, deltas),
+      agent: { http: this.#agent },
+    });
     if (answer.statusCode !== 200) throw new DataPlaneError("PATCH", answer.statusCode, answer.body);
     return JSON.parse(answer.body) as BatchAnswer;
   }
@@ -86,7 +100,7 @@ export class DataPlane {
   }
 
   async #get(path: string): Promise<unknown> {
-    const answer = await this.#client.get(path.slice(1));
+    const answer = await this.#client.get(path.slice(1), { agent: { http: this.#agent } });
     if (answer.statusCode !== 200) throw new DataPlaneError(`GET ${path}`, answer.statusCode, answer.body);
     return JSON.parse(answer.body) as unknown;
   }
@@ -94,6 +108,10 @@ export class DataPlane {
   close(): void {
     this.#agent.destroy();
   }
+}
+
+function oneConnection(): Agent {
+  return new Agent({ keepAlive: true, maxSockets: 1 });
 }
 
 /** The documents are JSON text already (certificates, servers and users plain text): put together without parsing them again. */

@@ -33,7 +33,7 @@ interface Plan {
 function plan(quick: boolean, given: { readonly hosts?: string; readonly rounds?: string; readonly seconds?: string }): Plan {
   const usual = quick
     ? { hosts: [1, 200], rounds: 2, seconds: 1, featureSeconds: 1, changes: 20, endpointChanges: 4 }
-    : { hosts: [1, 5000], rounds: 7, seconds: 4, featureSeconds: 2, changes: 200, endpointChanges: 40 };
+    : { hosts: [1, 5000], rounds: 7, seconds: 4, featureSeconds: 1, changes: 200, endpointChanges: 40 };
   return {
     ...usual,
     hosts: given.hosts?.split(",").map(Number) ?? usual.hosts,
