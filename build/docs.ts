@@ -89,6 +89,12 @@ function flagPage(): string {
   return `${out.join("\n")}\n`;
 }
 
+interface StatusRow {
+  readonly support: string;
+  readonly applies: keyof typeof applies;
+  readonly note?: string;
+}
+
 function statusPage(): string {
   const rows = list.flatMap((f) => Object.entries(f.rows));
   const settings = Object.entries(settingRows as Readonly<Record<string, Setting<unknown>>>);
@@ -97,10 +103,16 @@ function statusPage(): string {
   const out = [notice, "", "# Status", "", "| | full | partial | none |", "| --- | --- | --- | --- |"];
   out.push(`| annotations | ${count(rows, "full")} | ${count(rows, "partial")} | ${count(rows, "none")} |`);
   out.push(`| ConfigMap keys | ${count(settings, "full")} | ${count(settings, "partial")} | ${count(settings, "none")} |`, "");
-  out.push("## What is missing", "", "| name | support | |", "| --- | --- | --- |");
-  const missing = ([name, row]: readonly [string, { readonly support: string; readonly note?: string }]) =>
-    row.support === "full" ? [] : [`| \`${name}\` | ${row.support} | ${cell(row.note ?? "")} |`];
-  out.push(...rows.flatMap(missing), ...settings.flatMap(missing), "");
+  const table = (title: string, all: readonly (readonly [string, StatusRow])[]) => {
+    out.push(`## ${title}`, "", "| name | support | applies | what is missing, or why |", "| --- | --- | --- | --- |");
+    for (const [name, row] of all) {
+      const how = row.support === "none" ? "" : applies[row.applies];
+      out.push(`| \`${name}\` | ${row.support} | ${how} | ${row.support === "full" ? "" : cell(row.note ?? "")} |`);
+    }
+    out.push("");
+  };
+  table("Annotations", rows);
+  table("ConfigMap keys", settings);
   out.push("## Findings", "", "What a problem in an object is called in the log, in Events, at `/findings` and in `dbg findings`.", "");
   out.push("| code | severity | what to do |", "| --- | --- | --- |");
   for (const [code, f] of Object.entries(findingCodes)) out.push(`| \`${code}\` | ${f.severity} | ${cell(f.hint)} |`);

@@ -8,7 +8,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { countsText, type Outcome } from "../../build/outcome.ts";
-import { kubeProgram, obstacle } from "./program.ts";
+import { kubeProgram, NoModules, obstacle } from "./program.ts";
 
 const root = process.env.SLUICE_ROOT!;
 
@@ -33,7 +33,14 @@ async function main(): Promise<void> {
     report({ passed: 0, failed: 0, skipped: 1, failures: [], skips: { [reason]: 1 } });
     return;
   }
-  const kube = await kubeProgram();
+  let kube: string;
+  try {
+    kube = await kubeProgram();
+  } catch (error) {
+    if (!(error instanceof NoModules)) throw error;
+    report({ passed: 0, failed: 0, skipped: 1, failures: [], skips: { [error.message]: 1 } });
+    return;
+  }
   const folder = mkdtempSync(join(tmpdir(), "sluice-cluster-suite-"));
   const file = join(folder, "outcome.json");
   const reporters = ["--reporter=verbose", `--reporter=${resolve(root, "build/vitest-outcome.ts")}`];

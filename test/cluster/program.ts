@@ -32,12 +32,18 @@ export function obstacle(): string | undefined {
   return Number(minor) < 26 ? `Go 1.26 is needed, this is ${go.stdout.trim()}` : undefined;
 }
 
-/** Path of the program. Built on first use, at low priority; rejects with the compiler's words. */
+/** The modules are neither here nor to be had: no fault of the project. */
+export class NoModules extends Error {}
+
+/** Path of the program. Built on first use, at low priority; rejects with NoModules, or when it does not compile. */
 export async function kubeProgram(): Promise<string> {
   const kept = keptAt();
   if (existsSync(kept)) return kept;
   mkdirSync(resolve(kept, ".."), { recursive: true });
   console.log(`building Kubernetes ${release()} (once, some minutes)`);
+  const env = { ...process.env, GOFLAGS: "-buildvcs=false" };
+  const download = spawnSync("go", ["mod", "download"], { cwd: source, encoding: "utf8", env });
+  if (download.status !== 0) throw new NoModules(`its Go modules cannot be fetched: ${download.stderr.trim().split("\n").at(-1)}`);
   const [, major, minor] = /^v(\d+)\.(\d+)/.exec(release())!;
   const set = (name: string, value: string) => `-X k8s.io/component-base/version.${name}=${value}`;
   const flags = ["-s", "-w", set("gitVersion", release()), set("gitMajor", major!), set("gitMinor", minor!)].join(" ");
@@ -45,7 +51,7 @@ export async function kubeProgram(): Promise<string> {
   const child = spawn("nice", args, {
     cwd: source,
     stdio: ["ignore", "inherit", "inherit"],
-    env: { ...process.env, GOFLAGS: "-buildvcs=false" },
+    env,
   });
   const code = await new Promise((done) => child.once("exit", done));
   if (code !== 0) throw new Error(`the Go build ended with ${code}`);

@@ -47,7 +47,11 @@ function program(): string {
 /** Why the chart cannot be rendered on this machine; undefined when it can. */
 export function obstacle(): string | undefined {
   if (existsSync(program())) return undefined;
-  return spawnSync("go", ["version"]).status === 0 ? undefined : "there is no Go toolchain to build Helm's engine with";
+  if (spawnSync("go", ["version"]).status !== 0) return "there is no Go toolchain to build Helm's engine with";
+  const download = spawnSync("go", ["mod", "download"], { cwd: source, encoding: "utf8" });
+  return download.status === 0
+    ? undefined
+    : `the Go modules of Helm's engine cannot be fetched: ${download.stderr.trim().split("\n").at(-1)}`;
 }
 
 function build(): string {
