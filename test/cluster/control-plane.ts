@@ -21,9 +21,11 @@ const controllers = [
 export class ControlPlane {
   readonly #folder: string;
   readonly #program: string;
+  readonly #serviceRange: string;
   readonly #running = new Map<string, ChildProcess>();
 
-  constructor(program: string, folder: string) {
+  constructor(program: string, folder: string, serviceRange = "10.96.0.0/16") {
+    this.#serviceRange = serviceRange;
     this.#program = program;
     this.#folder = folder;
     mkdirSync(folder, { recursive: true });
@@ -35,6 +37,20 @@ export class ControlPlane {
   }
 
   async start(): Promise<void> {
+    await this.startStore();
+    const key = `--service-account-private-key-file=${join(this.#folder, "sa.key")}`;
+    const config = `--kubeconfig=${this.adminConfig}`;
+    this.#run("kube-controller-manager", [
+      config,
+      key,
+      "--leader-elect=false",
+      "--secure-port=0",
+      `--controllers=${controllers.join(",")}`,
+    ]);
+  }
+
+  /** etcd and the API server alone: objects stay as they are written. */
+  async startStore(): Promise<void> {
     execFileSync("openssl", ["genrsa", "-out", join(this.#folder, "sa.key"), "2048"], { stdio: "ignore" });
     writeFileSync(join(this.#folder, "tokens.csv"), 'admin-token,admin,admin,"system:masters"\n');
     writeFileSync(this.adminConfig, kubeConfig("admin-token"));
@@ -47,15 +63,6 @@ export class ControlPlane {
       "--unsafe-no-fsync",
     ]);
     await this.startApi();
-    const key = `--service-account-private-key-file=${join(this.#folder, "sa.key")}`;
-    const config = `--kubeconfig=${this.adminConfig}`;
-    this.#run("kube-controller-manager", [
-      config,
-      key,
-      "--leader-elect=false",
-      "--secure-port=0",
-      `--controllers=${controllers.join(",")}`,
-    ]);
   }
 
   async startApi(): Promise<void> {
@@ -67,7 +74,7 @@ export class ControlPlane {
       "--bind-address=127.0.0.1",
       "--advertise-address=10.96.0.1",
       "--endpoint-reconciler-type=none",
-      "--service-cluster-ip-range=10.96.0.0/16",
+      `--service-cluster-ip-range=${this.#serviceRange}`,
       "--service-account-issuer=https://kubernetes.default.svc",
       `--service-account-key-file=${key}`,
       `--service-account-signing-key-file=${key}`,

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { webhookFlags } from "./admission";
 import type { Case } from "./case";
 import { permanentObjects, runCase } from "./case-run";
+import { createClusterWorld, ObjectRefused } from "./cluster-world";
 import { type FixtureLink, raiseLoopback, startFixtureProcess } from "./fixture-link";
 import { createFolderWorld } from "./folder-world";
 import { NoHashProgram } from "./htpasswd";
@@ -16,6 +17,8 @@ export interface LaneOptions {
   readonly bundle: string;
   readonly controller: string;
   readonly folder: string;
+  /** The program of a real API server; undefined: the objects are a folder of manifests. */
+  readonly kube: string | undefined;
 }
 
 export type Result =
@@ -55,7 +58,11 @@ async function openLane(options: LaneOptions): Promise<Lane> {
   );
   const fixtures = await startFixtureProcess(options.bundle, { cert: texts.get("echo.crt")!, key: texts.get("echo.key")! });
   const permanent = new Set(permanentObjects().map((one) => keyText(keyOf(one))));
-  const world = createFolderWorld({ controller: options.controller, folder: options.folder, permanent });
+  const { controller, folder, kube } = options;
+  const world =
+    kube === undefined
+      ? createFolderWorld({ controller, folder, permanent })
+      : await createClusterWorld({ controller, folder, permanent, kube });
   return { world, fixtures, ca, pool: createKeyPool(), admissionFlags: admissionFiles(options.folder, ca, own) };
 }
 
@@ -71,7 +78,8 @@ async function runOne(lane: Lane, one: Case): Promise<Result> {
     if (last !== undefined) return { outcome: "failed", durationMs: took(), problems: [...problems, `the controller ended: ${last}`] };
     return problems.length === 0 ? { outcome: "passed", durationMs: took() } : { outcome: "failed", durationMs: took(), problems };
   } catch (error) {
-    if (error instanceof NoHashProgram) return { outcome: "skipped", durationMs: took(), reason: error.message };
+    if (error instanceof NoHashProgram || error instanceof ObjectRefused)
+      return { outcome: "skipped", durationMs: took(), reason: error.message };
     // Whatever state the controller is in, the next case shall not inherit it.
     await lane.world.stop();
     const text = error instanceof WorldError ? error.message : `the runner failed: ${(error as Error).stack ?? error}`;

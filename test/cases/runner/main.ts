@@ -2,10 +2,10 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { obstacle as clusterObstacle, kubeProgram } from "../../cluster/program";
 import { missingCapabilities, nginxVersion } from "./capability";
 import type { Case } from "./case";
 import { globPattern, listIds, loadCases } from "./case-files";
-import { clusterObstacle } from "./cluster-world";
 import { parseExpected, shrinkExpected } from "./expected-failures";
 import { serveFixtures } from "./fixture-link";
 import { type LaneOptions, serveLane } from "./lane";
@@ -30,7 +30,7 @@ function selectCases(options: Options): readonly Case[] {
 /** Skips what cannot run here; returns the rest. */
 function runnable(cases: readonly Case[], options: Options, reporter: Reporter): readonly Case[] {
   const missing = missingCapabilities(options.assume, options.without);
-  const obstacle = options.source === "cluster" ? clusterObstacle(process.env) : undefined;
+  const obstacle = options.source === "cluster" ? clusterObstacle() : undefined;
   if (obstacle !== undefined) console.log(obstacle);
   return cases.filter((one) => {
     const need = one.needs.find((name) => missing.has(name));
@@ -47,7 +47,8 @@ async function runAll(cases: readonly Case[], options: Options, reporter: Report
   const folder = mkdtempSync(join(tmpdir(), "sluice-cases-"));
   if (!options.keep) process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
-  await runCases(cases, { lanes: options.lanes, bundle: process.argv[1]!, controller, folder, onResult: reporter.add });
+  const kube = options.source === "cluster" ? await kubeProgram() : undefined;
+  await runCases(cases, { kube, lanes: options.lanes, bundle: process.argv[1]!, controller, folder, onResult: reporter.add });
   if (options.keep) console.log(`\nkept: ${folder}`);
 }
 

@@ -2,6 +2,7 @@
 import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { KubeObject } from "../../kit/fixtures/objects";
+import type { ObjectStore } from "./controller-world";
 import { type Identity, keyOf, keyText, newIdentity, normalise } from "./kube-object";
 
 interface Stored {
@@ -9,22 +10,6 @@ interface Stored {
   readonly content: string;
   readonly version: number;
   readonly object: KubeObject;
-}
-
-export interface ManifestChange {
-  /** "Kind/namespace/name@version" of what is new or different. */
-  readonly changed: readonly string[];
-  /** "Kind/namespace/name" of what is no longer there. */
-  readonly gone: readonly string[];
-}
-
-export interface ManifestFile {
-  /** Takes these as the only objects; `fresh` makes all that are not permanent new ones. Nothing is written yet. */
-  replace(objects: readonly KubeObject[], fresh: boolean): ManifestChange;
-  /** Every object, as `changed` names them. */
-  all(): readonly string[];
-  /** Replaces the file in one step. */
-  write(): void;
 }
 
 function versioned({ object, version }: Stored): string {
@@ -35,7 +20,7 @@ function served({ object, identity, version }: Stored): KubeObject {
   return { ...object, metadata: { ...object.metadata, ...identity, generation: 1, resourceVersion: String(version) } };
 }
 
-export function createManifestFile(folder: string, permanent: ReadonlySet<string>): ManifestFile {
+export function createManifestFile(folder: string, permanent: ReadonlySet<string>): ObjectStore {
   let stored = new Map<string, Stored>();
   let version = 1;
   function store(object: KubeObject, fresh: boolean): { readonly key: string; readonly now: Stored; readonly same: boolean } {
@@ -45,19 +30,22 @@ export function createManifestFile(folder: string, permanent: ReadonlySet<string
     if (before?.content === content) return { key, now: before, same: true };
     return { key, now: { identity: before?.identity ?? newIdentity(), content, version: ++version, object }, same: false };
   }
+  /** In one step. */
+  function write(): void {
+    const draft = join(folder, ".objects.json");
+    writeFileSync(draft, JSON.stringify({ apiVersion: "v1", kind: "List", items: [...stored.values()].map(served) }));
+    renameSync(draft, join(folder, "objects.json"));
+  }
   return {
-    replace: (objects, fresh) => {
+    replace: async (objects, fresh) => {
       const next = objects.map((one) => store(normalise(one), fresh));
       const keys = new Set(next.map((one) => one.key));
       const gone = [...stored.keys()].filter((key) => !keys.has(key));
       stored = new Map(next.map(({ key, now }) => [key, now]));
-      return { changed: next.filter((one) => !one.same).map((one) => versioned(one.now)), gone };
+      const changed = next.filter((one) => !one.same).map((one) => versioned(one.now));
+      if (changed.length > 0 || gone.length > 0) write();
+      return { changed, gone };
     },
     all: () => [...stored.values()].map(versioned),
-    write: () => {
-      const draft = join(folder, ".objects.json");
-      writeFileSync(draft, JSON.stringify({ apiVersion: "v1", kind: "List", items: [...stored.values()].map(served) }));
-      renameSync(draft, join(folder, "objects.json"));
-    },
   };
 }

@@ -9,6 +9,7 @@ import type { LaneOptions, LaneReply, LaneRequest, Result } from "./lane";
 
 export interface PoolOptions {
   readonly lanes: number;
+  readonly kube: string | undefined;
   readonly bundle: string;
   readonly controller: string;
   readonly folder: string;
@@ -67,7 +68,7 @@ function say(lane: ChildProcess, request: LaneRequest): void {
 function startLane(number: number, options: PoolOptions): ChildProcess {
   const folder = join(options.folder, `lane-${number}`);
   mkdirSync(folder, { recursive: true });
-  const settings: LaneOptions = { bundle: options.bundle, controller: options.controller, folder };
+  const settings: LaneOptions = { bundle: options.bundle, controller: options.controller, folder, kube: options.kube };
   const [program, args] = inNewNetwork(process.execPath, [options.bundle, "--as-lane", JSON.stringify(settings)]);
   const lane = spawn(program, args, { stdio: ["ignore", "inherit", "inherit", "ipc"], env: { ...process.env, SLUICE_CASES_USERNS: "1" } });
   lane.on("error", (error) => console.error(`cannot start a lane: ${error.message}`));

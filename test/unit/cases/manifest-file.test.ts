@@ -19,15 +19,13 @@ function written(): Record<string, { uid: string; resourceVersion: string; names
   return Object.fromEntries(items.map(({ metadata }) => [metadata.name, metadata]));
 }
 
-test("only what differs gets a new version, and what is left out is gone", () => {
+test("only what differs gets a new version, and what is left out is gone", async () => {
   const file = createManifestFile(folder, new Set(["ConfigMap/default/lasting"]));
-  const first = file.replace([configMap("lasting", {}), configMap("a", { x: "1" }), configMap("b", {})], true);
-  file.write();
+  const first = await file.replace([configMap("lasting", {}), configMap("a", { x: "1" }), configMap("b", {})], true);
   expect(first.changed).toHaveLength(3);
   const before = written();
 
-  const second = file.replace([configMap("lasting", {}), configMap("a", { x: "2" })], false);
-  file.write();
+  const second = await file.replace([configMap("lasting", {}), configMap("a", { x: "2" })], false);
   expect(second.changed).toEqual([`ConfigMap/default/a@${written().a!.resourceVersion}`]);
   expect(second.gone).toEqual(["ConfigMap/default/b"]);
   expect(written().a!.uid).toBe(before.a!.uid);
@@ -35,23 +33,20 @@ test("only what differs gets a new version, and what is left out is gone", () =>
   expect(written().lasting).toEqual(before.lasting);
 });
 
-test("for the next case an equal object is a new one, unless it outlives cases", () => {
+test("for the next case an equal object is a new one, unless it outlives cases", async () => {
   const file = createManifestFile(folder, new Set(["ConfigMap/default/lasting"]));
-  file.replace([configMap("lasting", {}), configMap("a", {})], true);
-  file.write();
+  await file.replace([configMap("lasting", {}), configMap("a", {})], true);
   const before = written();
-  const change = file.replace([configMap("lasting", {}), configMap("a", {})], true);
-  file.write();
+  const change = await file.replace([configMap("lasting", {}), configMap("a", {})], true);
   expect(change).toEqual({ changed: [`ConfigMap/default/a@${written().a!.resourceVersion}`], gone: [] });
   expect(written().a!.uid).not.toBe(before.a!.uid);
   expect(written().lasting).toEqual(before.lasting);
   expect(written().a!.namespace).toBe("default");
 });
 
-test("no draft stays behind", () => {
+test("no draft stays behind", async () => {
   const file = createManifestFile(folder, new Set());
-  file.replace([configMap("a", {})], true);
-  file.write();
+  await file.replace([configMap("a", {})], true);
   expect(readdirSync(folder)).toEqual(["objects.json"]);
   expect(file.all()).toHaveLength(1);
 });
