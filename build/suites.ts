@@ -26,6 +26,22 @@ interface Suite {
 const tsc = "node_modules/typescript/bin/tsc";
 const built = ["dist/nginx-ingress-controller.mjs", "dist/lua", "dist/nginx/nginx.conf.mustache"];
 
+const sourceGroups = [
+  "routing",
+  "routing-host",
+  "routing-path",
+  "routing-conflict",
+  "live-update",
+  "dynamic",
+  "endpoints",
+  "endpointslices",
+  "ingress",
+  "canary",
+  "tls-certificate",
+  "auth-basic",
+  "settings",
+].map((group) => `test/cases/${group}`);
+
 const suites: readonly Suite[] = [
   {
     name: "lua",
@@ -96,6 +112,13 @@ const suites: readonly Suite[] = [
       NGINX_MODULES: resolve(root, ".cache/debian13/root/usr/lib/nginx/modules"),
     },
     unless: { file: ".cache/debian13/nginx", reason: "Debian 13's nginx could not be fetched (the reason stands at the top)" },
+  },
+  {
+    name: "cases-api",
+    about: "groups that lean on the source, against a real API server",
+    kind: "counted",
+    commands: [[node, "build/run.mjs", "test/cases/runner/main.ts", ...sourceGroups, "--source=cluster", "--lanes=2"]],
+    needs: built,
   },
   {
     name: "helm",

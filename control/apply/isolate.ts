@@ -20,6 +20,9 @@ export async function isolate(
   base: Settings,
   test: (settings: Settings) => Promise<string | undefined>,
 ): Promise<Isolated> {
+  if (changedKeys(wanted, base).length === 0) return { settings: base, refused: [] };
+  const alone = await onlyOne(wanted, base, test);
+  if (alone !== undefined) return alone;
   let waiting = changedKeys(wanted, base);
   let settings = base;
   let refused: RefusedKey[] = [];
@@ -38,6 +41,21 @@ export async function isolate(
     waiting = refused.map((r) => r.key as keyof Settings);
   }
   return { settings, refused };
+}
+
+/** The usual case, and the one in which keys that need each other must not be taken one by one. */
+async function onlyOne(
+  wanted: Settings,
+  base: Settings,
+  test: (settings: Settings) => Promise<string | undefined>,
+): Promise<Isolated | undefined> {
+  const reason = await test(wanted);
+  if (reason === undefined) return { settings: wanted, refused: [] };
+  for (const key of changedKeys(wanted, base)) {
+    const settings = { ...wanted, [key]: base[key] };
+    if ((await test(settings)) === undefined) return { settings, refused: [{ key, reason }] };
+  }
+  return undefined;
 }
 
 function changedKeys(wanted: Settings, base: Settings): (keyof Settings)[] {

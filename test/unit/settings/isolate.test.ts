@@ -23,6 +23,15 @@ test("a key that needs a later one is taken once that one is", async () => {
   expect(result.settings["proxy-buffer-size"]).toBe("16k");
 });
 
+test("keys that nginx takes only together stay together when a third one is at fault", async () => {
+  const wanted = set({ "proxy-buffer-size": "16k", "proxy-busy-buffers-size": "24k", "gzip-disable": "(" });
+  const both = (s: Settings) => (s["proxy-buffer-size"] === "16k") === (s["proxy-busy-buffers-size"] === "24k");
+  const test = async (s: Settings) => (s["gzip-disable"] === "(" ? "bad expression" : both(s) ? undefined : "they do not fit");
+  const result = await isolate(wanted, defaultSettings, test);
+  expect(result.refused).toEqual([{ key: "gzip-disable", reason: "bad expression" }]);
+  expect(result.settings).toMatchObject({ "proxy-buffer-size": "16k", "proxy-busy-buffers-size": "24k" });
+});
+
 test("equal settings need no test", async () => {
   let asked = 0;
   await isolate(set({}), defaultSettings, async () => {
