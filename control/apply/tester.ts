@@ -75,8 +75,8 @@ export class Tester {
     const before = now?.basis ?? { settings: defaultSettings, ...bare };
     const parts = now?.parts ?? builtInParts;
     const test = (settings: Settings) => this.#test(this.#o.render({ ...before, settings }, parts), now);
-    if ((await test(wanted)) === undefined) return conf;
     const { settings, refused } = await isolate(wanted, before.settings, test);
+    if (refused.length === 0) return conf;
     const reports = refused.map(({ key, reason }): Finding => {
       const text = `nginx refuses the value: ${reason}; ${now === undefined ? "the default holds" : "the value of before holds"}`;
       return { code: "config-refused", about: this.#o.configMap, at: `data.${key}`, text };
