@@ -73,8 +73,10 @@ export class Tester {
     const wanted = conf.basis.settings;
     if (now?.basis.settings === wanted) return conf;
     const before = now?.basis ?? { settings: defaultSettings, ...bare };
-    const parts = now?.parts ?? builtInParts;
-    const test = (settings: Settings) => this.#test(this.#o.render({ ...before, settings }, parts), now);
+    const whole = (settings: Settings) => this.#test(this.#o.render({ ...conf.basis, settings }, conf.parts), now);
+    const bareOnly = (settings: Settings) => this.#test(this.#o.render({ ...before, settings }, builtInParts), now);
+    // Not with the running parts: profiles hold values that fit the settings they were made for.
+    const test = (await whole(before.settings)) === undefined ? whole : bareOnly;
     const { settings, refused } = await isolate(wanted, before.settings, test);
     if (refused.length === 0) return conf;
     const reports = refused.map(({ key, reason }): Finding => {
