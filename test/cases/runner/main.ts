@@ -1,4 +1,5 @@
 // npm run cases: black-box cases against real controllers. See FORMAT.md one folder up.
+import { createHash } from "node:crypto";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -24,7 +25,16 @@ function readExpected(): string {
 function selectCases(options: Options): readonly Case[] {
   const patterns = options.only.map(globPattern);
   const all = loadCases(options.paths.map((path) => resolve(path))).map((one) => one.case);
-  return patterns.length === 0 ? all : all.filter((one) => patterns.some((pattern) => pattern.test(one.id)));
+  const chosen = patterns.length === 0 ? all : all.filter((one) => patterns.some((pattern) => pattern.test(one.id)));
+  return options.shuffle === undefined ? chosen : shuffled(chosen, options.shuffle);
+}
+
+function shuffled(cases: readonly Case[], seed: number): readonly Case[] {
+  const place = (one: Case): string => createHash("sha256").update(`${seed} ${one.id}`).digest("hex");
+  return cases
+    .map((one) => ({ one, at: place(one) }))
+    .sort((a, b) => (a.at < b.at ? -1 : 1))
+    .map(({ one }) => one);
 }
 
 /** Skips what cannot run here; returns the rest. */

@@ -6,6 +6,7 @@ export const USAGE = `usage: npm run cases -- DIR-or-FILE… [options]
   --source=folder|cluster   where the controller gets its objects (default folder)
   --only=GLOB               only cases whose id matches, * is any text; may be repeated
   --json=FILE               write the outcome of every case
+  --shuffle=SEED            in another order, the same for the same number: a case must not lean on those before
   --lanes=N                 controllers working at the same time (default 3)
   --controller=FILE         controller to run (default dist/nginx-ingress-controller.mjs)
   --assume=NEED             take this capability as given; may be repeated
@@ -20,6 +21,7 @@ export interface Options {
   readonly only: readonly string[];
   readonly json: string | undefined;
   readonly lanes: number;
+  readonly shuffle: number | undefined;
   readonly controller: string;
   readonly assume: readonly Need[];
   readonly without: readonly Need[];
@@ -46,6 +48,7 @@ export function parseOptions(args: readonly string[]): Options {
       only: { type: "string", multiple: true, default: [] },
       json: { type: "string" },
       lanes: { type: "string", default: "3" },
+      shuffle: { type: "string" },
       controller: { type: "string", default: "dist/nginx-ingress-controller.mjs" },
       assume: { type: "string", multiple: true, default: [] },
       without: { type: "string", multiple: true, default: [] },
@@ -57,6 +60,7 @@ export function parseOptions(args: readonly string[]): Options {
   const { source } = values;
   if (source !== "folder" && source !== "cluster") throw new Error(`--source is folder or cluster, not ${source}`);
   if (!/^[1-9]\d?$/.test(values.lanes)) throw new Error(`--lanes is a number from 1, not ${values.lanes}`);
+  if (values.shuffle !== undefined && !/^\d{1,9}$/.test(values.shuffle)) throw new Error(`--shuffle is a number, not ${values.shuffle}`);
   if (positionals.length === 0) throw new Error("no case named");
   return {
     paths: positionals,
@@ -64,6 +68,7 @@ export function parseOptions(args: readonly string[]): Options {
     only: values.only,
     json: values.json,
     lanes: Number(values.lanes),
+    shuffle: values.shuffle === undefined ? undefined : Number(values.shuffle),
     controller: values.controller,
     assume: needsOf(values.assume),
     without: needsOf(values.without),
