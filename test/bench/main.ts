@@ -14,6 +14,7 @@ import { configMap, endpointSlices, ingress, ingressClass, service } from "../ki
 import { residentBytes, workersOf } from "../kit/worker-processes.ts";
 import { measureEndpointDelay, measureReloads } from "./changes.ts";
 import { featureObjects, featureRoutes, hostOf, usersSecret } from "./feature-routes.ts";
+import { measureHandshakes } from "./handshakes.ts";
 import { backendConfiguration, plainConfiguration, type RunningNginx, startNginx } from "./plain-nginx.ts";
 import { type BenchReport, type Memory, printReport } from "./report.ts";
 import { type Row, runRounds } from "./rounds.ts";
@@ -28,12 +29,14 @@ interface Plan {
   readonly featureSeconds: number;
   readonly changes: number;
   readonly endpointChanges: number;
+  /** Of each kind in a round. */
+  readonly handshakes: number;
 }
 
 function plan(quick: boolean, given: { readonly hosts?: string; readonly rounds?: string; readonly seconds?: string }): Plan {
   const usual = quick
-    ? { hosts: [1, 200], rounds: 2, seconds: 1, featureSeconds: 1, changes: 20, endpointChanges: 4 }
-    : { hosts: [1, 5000], rounds: 7, seconds: 4, featureSeconds: 1, changes: 200, endpointChanges: 40 };
+    ? { hosts: [1, 200], rounds: 2, seconds: 1, featureSeconds: 1, changes: 20, endpointChanges: 4, handshakes: 80 }
+    : { hosts: [1, 5000], rounds: 7, seconds: 4, featureSeconds: 1, changes: 200, endpointChanges: 40, handshakes: 800 };
   return {
     ...usual,
     hosts: given.hosts?.split(",").map(Number) ?? usual.hosts,
@@ -43,8 +46,8 @@ function plan(quick: boolean, given: { readonly hosts?: string; readonly rounds?
 }
 
 /** Every host has a Service of its own; all of them lead to the one backend. */
-async function startSluice(hosts: readonly string[], backendPort: number): Promise<Controller> {
-  const controller = await Controller.create();
+async function startSluice(hosts: readonly string[], backendPort: number, flags: readonly string[]): Promise<Controller> {
+  const controller = await Controller.create(flags);
   const pod = { address: backendAddress, port: backendPort };
   controller.write("settings.json", [ingressClass, configMap({ "worker-processes": "1" })]);
   controller.write(
@@ -62,13 +65,14 @@ async function compare(count: number, backend: RunningNginx, what: Plan, dir: st
   const hosts = Array.from({ length: count }, (_, index) => `host-${index}.bench.test`);
   const [plainPort] = (await freePorts(1)) as [number];
   const plain = await startNginx(plainPort, (at) => plainConfiguration(at, plainPort, `${backendAddress}:${backend.port}`, hosts));
-  const controller = await startSluice(hosts, backend.port);
+  const controller = await startSluice(hosts, backend.port, []);
+  const unmetered = await startSluice(hosts, backend.port, ["--enable-metrics=false"]);
   try {
-    const [worker, ...others] = workersOf((await controller.state()).nginxPid);
-    if (worker === undefined || others.length > 0) throw new Error("Sluice's nginx must have one worker; is worker-processes obeyed?");
+    const worker = await onlyWorker(controller);
     const targets = [
       { name: "plain nginx", port: plainPort, worker: plain.worker },
       { name: "Sluice", port: controller.ports.http, worker },
+      { name: "Sluice, metrics off", port: unmetered.ports.http, worker: await onlyWorker(unmetered) },
     ];
     const wrk = prepareWrk(
       dir,
@@ -82,8 +86,15 @@ async function compare(count: number, backend: RunningNginx, what: Plan, dir: st
     return { rows, memory };
   } finally {
     await controller.stop();
+    await unmetered.stop();
     await end(plain.process);
   }
+}
+
+async function onlyWorker(controller: Controller): Promise<number> {
+  const [worker, ...others] = workersOf((await controller.state()).nginxPid);
+  if (worker === undefined || others.length > 0) throw new Error("Sluice's nginx must have one worker; is worker-processes obeyed?");
+  return worker;
 }
 
 /** One controller, one route a feature; every round loads each of them once. */
@@ -99,8 +110,8 @@ async function measureFeatures(backend: RunningNginx, what: Plan, dir: string): 
   );
   await controller.start();
   try {
-    const [worker] = workersOf((await controller.state()).nginxPid);
-    const targets = routes.map(({ name }) => ({ name, port: controller.ports.http, worker: worker! }));
+    const worker = await onlyWorker(controller);
+    const targets = routes.map(({ name }) => ({ name, port: controller.ports.http, worker }));
     const loads = new Map(
       routes.map(({ name, path, headers }, index) => {
         const request = { host: hostOf(index), ...(path === undefined ? {} : { path }), ...(headers === undefined ? {} : { headers }) };
@@ -141,12 +152,14 @@ async function main(): Promise<void> {
     await end(backend.process);
     rmSync(dir, { recursive: true, force: true });
   }
+  console.log(`making ${what.rounds} rounds of ${what.handshakes} TLS handshakes of each kind …`);
+  const handshakes = await measureHandshakes(what.rounds, what.handshakes);
   console.log(`making ${what.changes} ordinary changes …`);
   const reloads = await measureReloads(what.changes);
   console.log(`moving an endpoint ${what.endpointChanges} times …`);
   const endpointDelay = await measureEndpointDelay(what.endpointChanges);
   const machine = { cpus: cpus().length, model: cpus()[0]?.model ?? "unknown", node: process.version };
-  const report: BenchReport = { machine, at: new Date().toISOString(), rows, memory, features, reloads, endpointDelay };
+  const report: BenchReport = { machine, at: new Date().toISOString(), rows, memory, features, handshakes, reloads, endpointDelay };
   printReport(report);
   if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(report, null, 2)}\n`);
 }

@@ -33,7 +33,7 @@ const logFormat =
   '$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent "$http_referer" "$http_user_agent" ' +
   "$request_length $request_time [default-app-80] [] $upstream_addr $upstream_response_length $upstream_response_time $upstream_status $request_id";
 
-function frame(dir: string, http: string): string {
+export function frame(dir: string, http: string): string {
   const temps = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((name) => `  ${name}_temp_path ${dir}/${name};`);
   return `worker_processes 1;
 worker_rlimit_nofile 65536;

@@ -1,6 +1,7 @@
 /** The figures as a table for people. */
 
 import type { EndpointDelay, ReloadCost } from "./changes.ts";
+import type { HandshakeRow } from "./handshakes.ts";
 import type { Row } from "./rounds.ts";
 
 export interface Memory {
@@ -16,6 +17,7 @@ export interface BenchReport {
   readonly memory: readonly Memory[];
   /** The plain route first. */
   readonly features: readonly Row[];
+  readonly handshakes: readonly HandshakeRow[];
   readonly reloads: ReloadCost;
   readonly endpointDelay: EndpointDelay;
 }
@@ -44,6 +46,16 @@ function printFeatures(features: readonly Row[]): void {
   console.log(`\n${table([["", "CPU µs/request", "over plain route", "p99 ms", "errors"], ...lines])}\n`);
 }
 
+function printHandshakes(handshakes: readonly HandshakeRow[]): void {
+  const lines = handshakes.map(({ kind, plainPerSecond, sluicePerSecond }) => [
+    kind,
+    plainPerSecond.toFixed(0),
+    sluicePerSecond.toFixed(0),
+    (sluicePerSecond / plainPerSecond).toFixed(2),
+  ]);
+  console.log(`${table([["TLS handshakes a second of CPU (ECDSA P-256)", "plain nginx", "Sluice", "× plain"], ...lines])}\n`);
+}
+
 export function printReport(report: BenchReport): void {
   const heads = ["", "hosts", "CPU µs/request", "× plain", "requests/s", "p50 ms", "p99 ms", "requests", "errors"];
   const rows = report.rows.map((row) => {
@@ -70,6 +82,7 @@ export function printReport(report: BenchReport): void {
     );
   }
   printFeatures(report.features);
+  printHandshakes(report.handshakes);
   const { reloads, endpointDelay } = report;
   console.log(
     `${reloads.changes} ordinary changes in ${reloads.seconds.toFixed(1)} s: ${reloads.reloads} reloads, ${reloads.wrong.length} wrong answers`,
