@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { get } from "../kit/client.ts";
+import { startLoad } from "../kit/load.ts";
 import { eventually } from "./control-plane.ts";
 import { deployment, ingress, World } from "./world.ts";
 
@@ -98,12 +100,19 @@ test("without a flag the address is that of the nodes", async () => {
 test("of two replicas one leads; the other one takes over when it is killed, and at once when it leaves", async () => {
   await world.startController(0, ["--publish-status-address=192.0.2.1"]);
   await eventually("the first one leads", async () => (await holder()) === "sluice-0");
-  await world.startController(1, ["--publish-status-address=192.0.2.1"]);
+  await world.mustApply(ingress("steady", "steady.test", "web"));
+  const { httpPort } = await world.startController(1, ["--publish-status-address=192.0.2.1"]);
   expect(await holder()).toBe("sluice-0");
+  await eventually("the second one serves", async () => (await get({ port: httpPort, host: "steady.test" })).status === 200);
+  const load = startLoad({ calls: [{ port: httpPort, host: "steady.test" }], loops: 2, pauseMs: 5 });
   process.kill(world.node.pid("ingress-nginx/sluice-0"), "SIGKILL");
   await eventually("the second one leads", async () => (await holder()) === "sluice-1");
   await world.mustApply(ingress("late", "late.test", "web"));
   await eventually("it writes the status", async () => (await addresses("late")) === "192.0.2.1");
+  await load.more(20);
+  const { requests, failures } = await load.stop();
+  expect(requests).toBeGreaterThan(20);
+  expect(failures).toEqual({});
   await world.mustKubectl(["-n", "ingress-nginx", "delete", "pod", "sluice-0", "--force", "--grace-period=0"]);
   await world.startController(2, ["--publish-status-address=192.0.2.1"]);
   await world.stopController("sluice-1");

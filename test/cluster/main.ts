@@ -1,6 +1,6 @@
 /**
  * The cluster suite: builds the control plane's program, enters a network namespace of its own, runs the tests.
- * usage: node build/run.mjs test/cluster/main.ts [vitest arguments…]; KEEP=1 in the environment keeps logs
+ * usage: node build/run.mjs test/cluster/main.ts [test/cluster/FILE…] [vitest arguments…]; KEEP=1 in the environment keeps logs
  */
 
 import { spawnSync } from "node:child_process";
@@ -44,15 +44,10 @@ async function main(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "sluice-cluster-suite-"));
   const file = join(folder, "outcome.json");
   const reporters = ["--reporter=verbose", `--reporter=${resolve(root, "build/vitest-outcome.ts")}`];
-  const vitest = [
-    resolve(root, "node_modules/vitest/vitest.mjs"),
-    "run",
-    "--no-color",
-    "--no-file-parallelism",
-    "test/cluster",
-    ...reporters,
-  ];
-  const words = [...vitest, ...process.argv.slice(2)].map((word) => `'${word}'`).join(" ");
+  const vitest = [resolve(root, "node_modules/vitest/vitest.mjs"), "run", "--no-color", "--no-file-parallelism", ...reporters];
+  const given = process.argv.slice(2);
+  const files = given.some((word) => word.startsWith("test/cluster")) ? [] : ["test/cluster"];
+  const words = [...vitest, ...files, ...given].map((word) => `'${word}'`).join(" ");
   spawnSync("unshare", ["--net", "sh", "-c", `${network} && exec '${process.execPath}' ${words}`], {
     cwd: root,
     stdio: ["ignore", "inherit", "inherit"],

@@ -140,10 +140,22 @@ export class World {
     return pod;
   }
 
+  /** Resolves when the Deployment's rollout is over. */
+  async rolledOut(name: string): Promise<void> {
+    await eventually(`the rollout of ${name} is over`, async () =>
+      (await this.kubectl(["rollout", "status", `deployment/${name}`, "--watch=false"])).out.includes("successfully"),
+    );
+  }
+
   logOf(pod: string): string {
+    return this.logsOf((file) => file.endsWith(`-${pod}.log`));
+  }
+
+  /** What the pods have said whose files (NAMESPACE-POD.log) are wanted. */
+  logsOf(wanted: (file: string) => boolean): string {
     const logs = join(this.folder, "logs");
-    const file = readdirSync(logs).find((each) => each.endsWith(`-${pod}.log`));
-    return file === undefined ? "" : readFileSync(join(logs, file), "utf8");
+    const files = readdirSync(logs).filter((file) => file.endsWith(".log") && wanted(file));
+    return files.map((file) => readFileSync(join(logs, file), "utf8")).join("");
   }
 
   /** Waits for the pod to be gone. */
@@ -168,10 +180,18 @@ export function ingress(
   };
 }
 
-export function deployment(name: string, replicas: number, version: string): object[] {
-  const env = [{ name: "VERSION", value: version }];
+export interface DeploymentOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  /** How many more, and how many fewer than wanted a rollout may have; default 2 and 0. */
+  readonly surge?: readonly [number | string, number | string];
+}
+
+/** And its Service. */
+export function deployment(name: string, replicas: number, version: string, options: DeploymentOptions = {}): object[] {
+  const env = Object.entries({ VERSION: version, ...options.env }).map(([key, value]) => ({ name: key, value }));
   const container = { name: "echo", image: "echo", env, ports: [{ containerPort: 8080 }] };
   const labels = { app: name };
+  const [maxSurge, maxUnavailable] = options.surge ?? [2, 0];
   return [
     {
       apiVersion: "apps/v1",
@@ -180,7 +200,7 @@ export function deployment(name: string, replicas: number, version: string): obj
       spec: {
         replicas,
         selector: { matchLabels: labels },
-        strategy: { type: "RollingUpdate", rollingUpdate: { maxSurge: 2, maxUnavailable: 0 } },
+        strategy: { type: "RollingUpdate", rollingUpdate: { maxSurge, maxUnavailable } },
         template: { metadata: { labels }, spec: { containers: [container], terminationGracePeriodSeconds: 10 } },
       },
     },

@@ -8,6 +8,9 @@ export interface Call {
   readonly port: number;
   readonly host: string;
   readonly path?: string;
+  /** Default GET. */
+  readonly method?: string;
+  readonly payload?: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** Over TLS, with the host as SNI; the certificate is reported, not verified. */
   readonly tls?: boolean;
@@ -50,13 +53,14 @@ function readReply(response: IncomingMessage, tls: boolean, done: (reply: Reply)
   });
 }
 
-/** One GET. Rejects when there is no complete HTTP answer within 30 s. */
+/** One request. Rejects when there is no complete HTTP answer within 30 s. */
 export function get(call: Call): Promise<Reply> {
   const tls = call.tls === true;
   const options = {
     host: "127.0.0.1",
     port: call.port,
     path: call.path ?? "/",
+    method: call.method ?? "GET",
     headers: { host: call.host, ...call.headers },
     agent: call.agent ?? false,
     timeout: 30_000,
@@ -66,6 +70,6 @@ export function get(call: Call): Promise<Reply> {
     request.once("response", (response) => readReply(response, tls, done, failed));
     request.once("timeout", () => request.destroy(new Error("no answer within 30 s")));
     request.once("error", failed);
-    request.end();
+    request.end(call.payload);
   });
 }

@@ -1,5 +1,6 @@
 /** Steady requests beside what a test does, each checked. */
 
+import { setTimeout as pause } from "node:timers/promises";
 import { type Call, get, keepAliveAgent, type Reply } from "./client.ts";
 
 export interface LoadReport {
@@ -18,6 +19,10 @@ export interface Load {
 export interface LoadOptions {
   /** Sent in turn by each loop. */
   readonly calls: readonly Call[];
+  /** What one request has that the others do not. */
+  readonly stamp?: (call: Call, number: number) => Call;
+  /** Between two requests of a loop; default 0. */
+  readonly pauseMs?: number;
   /** Loops at the same time; default 4. */
   readonly loops?: number;
   /** What is wrong with a reply; default: any status but 200. */
@@ -32,6 +37,7 @@ export function startLoad(options: LoadOptions): Load {
   const judge = options.judge ?? notOk;
   const failures: Record<string, number> = {};
   let requests = 0;
+  let sent = 0;
   let running = true;
   const waiting = new Set<{ readonly until: number; readonly done: () => void }>();
 
@@ -53,7 +59,10 @@ export function startLoad(options: LoadOptions): Load {
     const agents = { plain: keepAliveAgent(false), tls: keepAliveAgent(true) };
     for (let turn = offset; running; turn++) {
       const call = options.calls[turn % options.calls.length]!;
-      await one({ agent: call.tls === true ? agents.tls : agents.plain, ...call });
+      sent++;
+      const stamped = options.stamp?.(call, sent) ?? call;
+      await one({ agent: call.tls === true ? agents.tls : agents.plain, ...stamped });
+      if (options.pauseMs !== undefined) await pause(options.pauseMs);
     }
     agents.plain.destroy();
     agents.tls.destroy();
