@@ -3,22 +3,14 @@
  * usage: node build/run.mjs test/cluster/main.ts [test/cluster/FILE…] [vitest arguments…]; KEEP=1 in the environment keeps logs
  */
 
-import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { countsText, type Outcome } from "../../build/outcome.ts";
+import { runInNamespace } from "./namespace.ts";
 import { kubeProgram, NoModules, obstacle } from "./program.ts";
 
 const root = process.env.SLUICE_ROOT!;
-
-const network = [
-  "ip link set lo up",
-  "ip route add local 10.244.0.0/16 dev lo",
-  "ip route add local 10.96.0.0/16 dev lo",
-  // Where the kernel has IPv6.
-  "ip -6 route add local fd00:10:244::/64 dev lo 2>/dev/null || true",
-].join(" && ");
 
 function report(outcome: Outcome): void {
   for (const failure of outcome.failures) console.log(`FAILED ${failure}`);
@@ -47,12 +39,7 @@ async function main(): Promise<void> {
   const vitest = [resolve(root, "node_modules/vitest/vitest.mjs"), "run", "--no-color", "--no-file-parallelism", ...reporters];
   const given = process.argv.slice(2);
   const files = given.some((word) => word.startsWith("test/cluster")) ? [] : ["test/cluster"];
-  const words = [...vitest, ...files, ...given].map((word) => `'${word}'`).join(" ");
-  spawnSync("unshare", ["--net", "sh", "-c", `${network} && exec '${process.execPath}' ${words}`], {
-    cwd: root,
-    stdio: ["ignore", "inherit", "inherit"],
-    env: { ...process.env, SLUICE_OUTCOME: file, SLUICE_KUBE: kube, NO_COLOR: "1" },
-  });
+  runInNamespace([...vitest, ...files, ...given], { SLUICE_OUTCOME: file, SLUICE_KUBE: kube, NO_COLOR: "1" });
   report(JSON.parse(readFileSync(file, "utf8")) as Outcome);
   rmSync(folder, { recursive: true });
 }

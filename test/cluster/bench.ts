@@ -1,0 +1,122 @@
+/**
+ * How long the real API server's EndpointSlice takes to become an answer.
+ * usage: npm run bench:cluster -- [--changes=N] [--ingresses=N]
+ */
+
+import { cpus, loadavg } from "node:os";
+import { parseArgs } from "node:util";
+import { KubeConfig } from "@kubernetes/client-node";
+import { type ApiServer, connectApiServer } from "../../control/source/api-server.ts";
+import { get, keepAliveAgent } from "../kit/client.ts";
+import { eventually } from "./control-plane.ts";
+import { runInNamespace } from "./namespace.ts";
+import { kubeProgram, obstacle } from "./program.ts";
+import { ingress, World } from "./world.ts";
+
+const options = {
+  changes: { type: "string", default: "200" },
+  ingresses: { type: "string", default: "300" },
+} as const;
+
+interface Endpoint {
+  readonly name: string;
+  readonly ip: string;
+}
+
+/** Milliseconds until the first answer of the new endpoint. */
+interface Delay {
+  /** From the moment the write was sent to the API server. */
+  readonly sent: number;
+  /** From the API server's acknowledgement; below 0: the answer came before it. */
+  readonly acknowledged: number;
+}
+
+const slices = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices";
+
+function slice({ ip }: Endpoint): object {
+  return {
+    apiVersion: "discovery.k8s.io/v1",
+    kind: "EndpointSlice",
+    metadata: { name: "moving-1", labels: { "kubernetes.io/service-name": "moving" } },
+    addressType: "IPv4",
+    endpoints: [{ addresses: [ip], conditions: { ready: true } }],
+    ports: [{ port: 8080 }],
+  };
+}
+
+async function startPod(world: World, name: string): Promise<Endpoint> {
+  const container = { name: "echo", image: "echo", ports: [{ containerPort: 8080 }] };
+  await world.mustApply({ apiVersion: "v1", kind: "Pod", metadata: { name }, spec: { containers: [container] } });
+  let ip = "";
+  await eventually(`${name} runs`, async () => {
+    const { status } = await world.get<{ readonly status: { readonly phase: string; readonly podIP?: string } }>("pod", "default", name);
+    ip = status.podIP ?? "";
+    return status.phase === "Running";
+  });
+  return { name, ip };
+}
+
+async function measure(api: ApiServer, port: number, endpoints: readonly Endpoint[], changes: number): Promise<readonly Delay[]> {
+  const agent = keepAliveAgent(false);
+  const delays: Delay[] = [];
+  for (let change = 0; change < changes; change++) {
+    const next = endpoints[(change + 1) % endpoints.length]!;
+    const sent = performance.now();
+    const written = api.send("PATCH", `${slices}/moving-1`, slice(next)).then(() => performance.now());
+    for (;;) {
+      const { body } = await get({ port, host: "moving.test", agent });
+      if (body.includes(`"pod":"${next.name}"`)) break;
+    }
+    const answered = performance.now();
+    delays.push({ sent: answered - sent, acknowledged: answered - (await written) });
+  }
+  agent.destroy();
+  return delays;
+}
+
+function print(what: string, values: readonly number[]): void {
+  const sorted = [...values].sort((a, b) => a - b);
+  const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]!.toFixed(1);
+  console.log(`${what}: p50 ${at(0.5)} ms, p90 ${at(0.9)} ms, p99 ${at(0.99)} ms, max ${at(1)} ms (${values.length} changes)`);
+}
+
+async function bench(changes: number, ingresses: number): Promise<void> {
+  const world = new World();
+  try {
+    await world.start();
+    const config = new KubeConfig();
+    config.loadFromFile(world.plane.adminConfig);
+    const api = connectApiServer(config);
+    const others = Array.from({ length: ingresses }, (_, index) => ingress(`other-${index}`, `other-${index}.test`, "moving"));
+    if (ingresses > 0) await world.mustApply(...others);
+    const pod = await world.startController(0, ["--publish-status-address=192.0.2.1"]);
+    const endpoints = await Promise.all(["first", "second"].map((name) => startPod(world, name)));
+    const service = { apiVersion: "v1", kind: "Service", metadata: { name: "moving" }, spec: { ports: [{ port: 80, targetPort: 8080 }] } };
+    await world.mustApply(service, slice(endpoints[0]!), ingress("moving", "moving.test", "moving"));
+    await eventually("moving.test answers", async () => (await get({ port: pod.httpPort, host: "moving.test" })).status === 200);
+    const delays = await measure(api, pod.httpPort, endpoints, changes);
+    api.close();
+    const load = `load ${loadavg()[0]!.toFixed(1)} on ${cpus().length} cores`;
+    console.log(`EndpointSlice write to the first answer of the new endpoint, ${ingresses} other Ingresses, ${load}`);
+    print(
+      "  from the write being sent",
+      delays.map(({ sent }) => sent),
+    );
+    print(
+      "  from its acknowledgement ",
+      delays.map(({ acknowledged }) => acknowledged),
+    );
+  } finally {
+    await world.stop();
+  }
+}
+
+const { values } = parseArgs({ options });
+if (process.env.SLUICE_KUBE === undefined) {
+  const reason = obstacle();
+  if (reason !== undefined) throw new Error(reason);
+  const kube = await kubeProgram();
+  process.exitCode = runInNamespace(["build/run.mjs", "test/cluster/bench.ts", ...process.argv.slice(2)], { SLUICE_KUBE: kube });
+} else {
+  await bench(Number(values.changes), Number(values.ingresses));
+}
