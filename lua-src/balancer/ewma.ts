@@ -2,6 +2,7 @@
  * ewma: the better of two random peers by an exponentially weighted average of response times that all workers share,
  * fading within 10 s. The averages are keyed by address alone, so backends with the same pods learn from each other.
  */
+import { type Holder, hold } from "../base/holds";
 import type { RequestState } from "../features/feature";
 import { nobody, type Peers, peerKeys, samePeers } from "./peer-list";
 import { twoPlaces } from "./random";
@@ -35,23 +36,57 @@ function store(key: string, score: number): void {
   touched.set(key, ngx.now(), lifetime);
 }
 
-/** Last number of a list such as "0.001, 0.002"; 0 where there is none. */
-function lastNumber(times: string | undefined): number {
-  if (times === undefined) {
-    return 0;
+/** Place of the last try of a peer in a list such as "10.0.0.1:80, 10.0.0.2:80 : 10.0.0.1:80", 0: none. */
+function lastTry(addresses: string, key: string): number {
+  let [place, found] = [0, 0];
+  for (const [address] of string.gmatch(addresses, "[^%s,]+")) {
+    if (address !== ":") {
+      place += 1;
+      if (address === key) {
+        found = place;
+      }
+    }
   }
-  const [text] = string.match(times, "([^%s,:]+)$");
-  return tonumber(text) ?? 0;
+  return found;
 }
 
-/** Whoever finds the lock taken leaves its sample out. */
-function learn(key: string, taken: number): void {
+/** Text at a place of a list such as "0.001, - : 0.002". */
+function textAt(list: string, place: number): string | undefined {
+  let at = 0;
+  for (const [text] of string.gmatch(list, "[^%s,:]+")) {
+    at += 1;
+    if (at === place) {
+      return text;
+    }
+  }
+  return undefined;
+}
+
+/** Seconds that the last try of the peer took, as the retired controller counted them; and what $upstream_header_time says. */
+function timesOf(key: string): LuaMultiReturn<[taken: number | undefined, header: string | undefined]> {
+  const connect = ngx.var.get("upstream_connect_time") ?? "";
+  const response = ngx.var.get("upstream_response_time") ?? "";
+  const header = ngx.var.get("upstream_header_time") ?? "";
+  const addresses = ngx.var.get("upstream_addr") ?? "";
+  if (addresses === key) {
+    return $multi((tonumber(connect) ?? 0) + (tonumber(response) ?? 0), header);
+  }
+  const place = lastTry(addresses, key);
+  if (place === 0) {
+    return $multi(undefined, undefined);
+  }
+  return $multi((tonumber(textAt(connect, place)) ?? 0) + (tonumber(textAt(response, place)) ?? 0), textAt(header, place));
+}
+
+/** Whoever finds the lock taken leaves its sample out. However soon a peer fails, that makes it no better. */
+function learn(key: string, taken: number, failed: boolean): void {
   const [mine] = locks.add(key, 1, 0.1);
   if (!mine) {
     return;
   }
   const [score] = scores.get(key);
-  store(key, faded((score as number | undefined) ?? 0, secondsSince(key), taken));
+  const before = (score as number | undefined) ?? 0;
+  store(key, faded(before, secondsSince(key), failed ? math.max(taken, before) : taken));
   locks.delete(key);
 }
 
@@ -96,7 +131,7 @@ function welcomeNew(keys: LuaTable<number, string>, count: number): void {
   }
 }
 
-export class Ewma {
+export class Ewma implements Holder {
   private peers = nobody;
   private keys = new LuaTable<number, string>();
 
@@ -126,17 +161,38 @@ export class Ewma {
         score = other;
       }
     }
-    request.measured = this.keys.get(place);
+    if (request.route.more?.measures === true) {
+      this.note(request, this.keys.get(place)!);
+    }
     ngx.var.set("balancer_ewma_score", `${score}`);
     return place;
   }
 
-  done(request: RequestState): void {
-    const key = request.measured;
+  failed(request: RequestState): void {
+    const key = request.held?.key;
     if (key !== undefined) {
-      learn(key, lastNumber(ngx.var.get("upstream_connect_time")) + lastNumber(ngx.var.get("upstream_response_time")));
+      const [taken] = timesOf(key);
+      if (taken !== undefined) {
+        learn(key, taken, true);
+      }
+    }
+  }
+
+  /** The request is over, or led elsewhere by the peer's answer. */
+  giveBack(key: string): void {
+    const [taken, header] = timesOf(key);
+    if (taken !== undefined) {
+      learn(key, taken, header === "-");
+    }
+  }
+
+  private note(request: RequestState, key: string): void {
+    if (request.held === undefined) {
+      request.held = hold(this, key, false);
+    } else {
+      request.held.key = key;
     }
   }
 }
 
-export { faded, lastNumber, learn };
+export { faded, lastTry, learn, textAt };

@@ -49,10 +49,10 @@ export class LeastConnections implements Holder {
   private count(request: RequestState, key: string): void {
     const held = request.held;
     if (held === undefined) {
-      request.held = hold(this, key);
+      request.held = hold(this, key, false);
     } else {
       // another try: the former peer is done with it
-      held.holder.giveBack(held.key);
+      this.giveBack(held.key);
       held.key = key;
     }
     this.open.set(key, (this.open.get(key) ?? 0) + 1);

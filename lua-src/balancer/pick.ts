@@ -18,8 +18,8 @@ export interface Balancer {
   update(peers: Peers, document: BackendDocument): void;
   /** Place of the peer to try, from 1; peers has at least one. */
   pick(peers: Peers, request: RequestState): number;
-  /** The request is over; called on routes that measure (features/measure.ts). */
-  done?(request: RequestState): void;
+  /** The peer picked last did not answer, another one is about to be picked. */
+  failed?(request: RequestState): void;
 }
 
 const slow = "slow ";

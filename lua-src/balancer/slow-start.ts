@@ -45,8 +45,8 @@ export class SlowStart implements Balancer {
     return this.until === 0 ? place : this.temper(peers, request, place);
   }
 
-  done(request: RequestState): void {
-    this.inner.done?.(request);
+  failed(request: RequestState): void {
+    this.inner.failed?.(request);
   }
 
   private temper(peers: Peers, request: RequestState, first: number): number {

@@ -13,6 +13,8 @@ export interface Hold {
   readonly holder: Holder;
   /** May be changed while it is held. */
   key: string;
+  /** The client's: an internal redirect does not end it. */
+  readonly lasting: boolean;
   readonly next: Hold | undefined;
 }
 
@@ -21,7 +23,7 @@ const byNumber = new LuaTable<string, Hold>();
 const holds = { open: 0, last: 0 };
 
 /** The request now holds `key`. */
-function hold(holder: Holder, key: string): Hold {
+function hold(holder: Holder, key: string, lasting: boolean): Hold {
   let number = ngx.var.get("sluice_holds");
   if (number === undefined || number === "") {
     holds.last += 1;
@@ -29,7 +31,7 @@ function hold(holder: Holder, key: string): Hold {
     ngx.var.set("sluice_holds", number);
     holds.open += 1;
   }
-  const taken: Hold = { holder, key, next: byNumber.get(number) };
+  const taken: Hold = { holder, key, lasting, next: byNumber.get(number) };
   byNumber.set(number, taken);
   return taken;
 }
@@ -50,4 +52,29 @@ function endHolds(): void {
   }
 }
 
-export { endHolds, hold, holds };
+/** The request is routed anew, as its backend asked: what it held of that backend is free, the client's places are not. */
+function endPassingHolds(): void {
+  const number = ngx.var.get("sluice_holds");
+  if (number === undefined || number === "") {
+    return;
+  }
+  let held: Hold | undefined = byNumber.get(number);
+  let kept: Hold | undefined;
+  while (held !== undefined) {
+    if (held.lasting) {
+      kept = { holder: held.holder, key: held.key, lasting: true, next: kept };
+    } else {
+      held.holder.giveBack(held.key);
+    }
+    held = held.next;
+  }
+  if (kept === undefined) {
+    byNumber.delete(number);
+    ngx.var.set("sluice_holds", "");
+    holds.open -= 1;
+  } else {
+    byNumber.set(number, kept);
+  }
+}
+
+export { endHolds, endPassingHolds, hold, holds };

@@ -30,8 +30,8 @@ const holder: Holder = {
   },
 };
 
-/** True: the request counts until it is over. False: there are `most` already. */
-function enter(key: string, most: number): boolean {
+/** True: the request counts until it is over (`lasting`), or an internal redirect leads it elsewhere. False: there are `most` already. */
+function enter(key: string, most: number, lasting: boolean): boolean {
   const [now, problem, forced] = counts.incr(key, 1, 0);
   if (now === undefined) {
     logWarning("connection count not kept:", `${problem}`);
@@ -45,7 +45,7 @@ function enter(key: string, most: number): boolean {
     return false;
   }
   counts.incr(noteOf(ngx.worker.pid(), key), 1, 0);
-  hold(holder, key);
+  hold(holder, key, lasting);
   return true;
 }
 

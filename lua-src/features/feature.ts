@@ -16,9 +16,7 @@ export interface RequestState {
   peer: number;
   /** Keys of those asked before it, from the second try on. */
   tried?: LuaTable<string, true>;
-  /** Key of the peer whose response time is to be learnt. */
-  measured?: string;
-  /** Its place in the load of a peer. */
+  /** The peer that is measured by it. */
   held?: Hold;
   /** Session cookie that was put into the answer. */
   cookie?: string;

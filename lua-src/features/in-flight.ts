@@ -8,7 +8,7 @@ import type { Feature, RequestState } from "./feature";
 function late(_config: InFlightDocument, request: RequestState): LuaMultiReturn<[number?, string?]> {
   const backend = request.backend!;
   const most = backend.maxInFlight;
-  if (most !== undefined && !enter(`b:${backend.name}`, most)) {
+  if (most !== undefined && !enter(`b:${backend.name}`, most, false)) {
     logError("too many requests in progress at", backend.name);
     return $multi(503);
   }

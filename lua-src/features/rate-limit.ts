@@ -91,7 +91,7 @@ function late(config: RateLimit, request: RequestState): LuaMultiReturn<[number?
     );
     return $multi(config.requestStatus);
   }
-  if (config.connections !== undefined && !enter(config.connectionPrefix + key, config.connections)) {
+  if (config.connections !== undefined && !enter(config.connectionPrefix + key, config.connections, true)) {
     logRefusal("too many requests in progress, by limit-connections of", request);
     return $multi(config.connectionStatus);
   }

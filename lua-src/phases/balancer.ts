@@ -52,6 +52,7 @@ function run(): void {
   }
   if (request.tries > 0) {
     rememberPeer(request, peers);
+    backend.balancer.failed?.(request);
   } else {
     allowTries(request, peers.count);
   }

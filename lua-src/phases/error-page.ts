@@ -19,6 +19,8 @@ function run(): void {
   request.backend = backend;
   request.tries = 0;
   request.tried = undefined;
+  // the first backend's, to the end
+  request.held = undefined;
   ngx.ctx = request satisfies RequestState;
   ngx.var.set("upstream_vhost", "");
   tellError(request, tostring(code));

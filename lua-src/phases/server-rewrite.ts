@@ -6,7 +6,7 @@ import { isBlockedClient } from "../access/client-blocks";
 import { contains } from "../access/networks";
 import { chooseAlternative } from "../balancer/choose";
 import { type Backend, refreshBackend } from "../balancer/peers";
-import { endHolds, holds } from "../base/holds";
+import { endHolds, endPassingHolds, holds } from "../base/holds";
 import { logError } from "../base/log";
 import { currentGeneral, generalState } from "../configuration/general";
 import { settings } from "../configuration/settings";
@@ -258,6 +258,15 @@ function comesBack(): boolean {
   return mark === "raw" || mark === "changed";
 }
 
+/** Without metrics the location that the request ends in may have no log hook. */
+function endHoldsOfBackend(): void {
+  if (settings.metrics === undefined) {
+    endHolds();
+  } else if (!ngx.is_subrequest) {
+    endPassingHolds();
+  }
+}
+
 /** Nobody whom the host refuses gets to its snippets. */
 function mayEnter(more: HostMore | undefined): boolean {
   if (more === undefined) {
@@ -290,8 +299,7 @@ function run(place?: number): void {
     ngx.exit(403);
   }
   if (holds.open > 0 && ngx.req.is_internal()) {
-    // routed anew: the location it ends in may have no log hook
-    endHolds();
+    endHoldsOfBackend();
   }
   const host = findHost(ngx.var.get("host")!);
   const more = host.more;

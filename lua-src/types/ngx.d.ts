@@ -14,6 +14,7 @@ interface NgxApi {
   status: number;
   /** Per request; assigning it makes the table the request's. */
   ctx: object;
+  readonly is_subrequest: boolean;
   readonly var: LuaTable<string, string | undefined>;
   readonly header: LuaTable<string, string | undefined>;
   readonly shared: LuaTable<string, SharedDict>;

@@ -240,7 +240,7 @@ export async function startUpstream(name: string, address = "127.0.0.1"): Promis
         delay?: number;
         headers?: Record<string, string>;
       };
-      if (steer.by !== undefined && steer.by !== name) Object.assign(steer, { status: 200, headers: {} });
+      if (steer.by !== undefined && steer.by !== name) Object.assign(steer, { status: 200, headers: {}, delay: 0 });
       const echo = { name, method: seen.method, uri: seen.url, headers: seen.headers, body: Buffer.concat(parts).toString("latin1") };
       setTimeout(() => {
         answer.writeHead(steer.status ?? 200, { "content-type": "application/json", ...steer.headers });

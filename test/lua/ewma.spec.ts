@@ -1,4 +1,4 @@
-import { Ewma, faded, lastNumber, learn } from "../../lua-src/balancer/ewma";
+import { Ewma, faded, lastTry, learn, textAt } from "../../lua-src/balancer/ewma";
 import { LeastConnections } from "../../lua-src/balancer/least-connections";
 import { type Peers, peerKey } from "../../lua-src/balancer/peer-list";
 import type { RequestState } from "../../lua-src/features/feature";
@@ -35,10 +35,10 @@ function run(balancer: Ewma, peers: Peers, taken: readonly number[], times: numb
     seen[i] = 0;
   }
   for (const _ of $range(1, times)) {
-    const place = balancer.pick(peers, { tries: 0 } as RequestState);
+    const place = balancer.pick(peers, { route: { more: undefined }, tries: 0 } as unknown as RequestState);
     seen[place - 1] = seen[place - 1]! + 1;
     move(0.005);
-    learn(peerKey(peers, place), taken[place - 1]!);
+    learn(peerKey(peers, place), taken[place - 1]!, false);
   }
   return seen;
 }
@@ -51,11 +51,31 @@ describe("ewma", () => {
     expectEqual(faded(1, -5, 7), 1);
   });
 
-  it("reads the time of the last try", () => {
+  it("finds the last try of a peer among the tries of a request, error pages included", () => {
+    const tries = "10.0.0.1:80, [::1]:80, 10.0.0.1:80 : 10.0.0.3:80";
     expectEqual(
-      [lastNumber("0.010"), lastNumber("0.001, 0.020"), lastNumber("0.1 : 0.3"), lastNumber("-"), lastNumber(undefined)],
-      [0.01, 0.02, 0.3, 0, 0],
+      [lastTry(tries, "10.0.0.1:80"), lastTry(tries, "[::1]:80"), lastTry(tries, "10.0.0.3:80"), lastTry(tries, "10.0.0.4:80")],
+      [3, 2, 4, 0],
     );
+    expectEqual(lastTry("10.0.0.1:80 : ", "10.0.0.1:80"), 1);
+    expectEqual([textAt("0.1, - : 0.3", 1), textAt("0.1, - : 0.3", 2), textAt("0.1, - : 0.3", 3)], ["0.1", "-", "0.3"]);
+    expectEqual(textAt("0.1 : ", 2), undefined);
+  });
+
+  it("thinks no better of a peer that fails soon, and worse of one that fails late", () => {
+    const scores = ngx.shared.get("balancer_ewma")!;
+    atOwnTime((move) => {
+      const key = "10.1.9.1:80";
+      learn(key, 0.2, false);
+      const [before] = scores.get(key);
+      move(1);
+      learn(key, 0, true);
+      expectEqual(scores.get(key)[0], before);
+      learn(key, 5, true);
+      move(1);
+      learn(key, 5, true);
+      expectEqual((scores.get(key)[0] as number) > (before as number), true);
+    });
   });
 
   it("takes four fifths and more away, within two seconds, from a peer that turns ten times slower", () => {
@@ -77,7 +97,7 @@ describe("ewma", () => {
     tried.set("10.1.2.1:80", true);
     tried.set("10.1.2.3:80", true);
     for (const _ of $range(1, 50)) {
-      expectEqual(balancer.pick(peers, { tries: 2, tried } as RequestState), 2);
+      expectEqual(balancer.pick(peers, { route: { more: undefined }, tries: 2, tried } as unknown as RequestState), 2);
     }
   });
 
