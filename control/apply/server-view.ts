@@ -1,6 +1,6 @@
 /** Server blocks: the one that serves all hosts, and those of hosts with a server-snippet. */
 
-import { type Statement, statementsOf } from "../catalog/nginx-text.ts";
+import { namedLocations, type Statement, statementsOf } from "../catalog/nginx-text.ts";
 import type { ConfView, ServerBlock } from "../plan/conf-view.ts";
 import { type Printed, printDirective, quoteArgument } from "../plan/directive.ts";
 import { listenLines } from "./listen-lines.ts";
@@ -53,13 +53,20 @@ const kinds: Readonly<Record<string, OwnLocation["kind"]>> = { "=": "exact", "^~
 /** What lua-src must know of each block: locations that the snippets define, which nginx picks by the request's own URI. */
 export function serverSettings(
   view: ConfView,
-): { readonly locations?: readonly OwnLocation[]; readonly first?: true; readonly variables?: true }[] {
+): {
+  readonly locations?: readonly OwnLocation[];
+  readonly named?: Readonly<Record<string, true>>;
+  readonly first?: true;
+  readonly variables?: true;
+}[] {
   const shared = view.snippets.server.map((s) => s.snippet);
   return [[], ...view.servers.map((s) => [s.snippet])].map((own) => {
     const texts = [...own, ...shared];
     const locations = texts.flatMap(statementsOf).flatMap(ownLocation);
+    const named = texts.flatMap(namedLocations);
     return {
       ...(locations.length === 0 ? {} : { locations }),
+      ...(named.length === 0 ? {} : { named: Object.fromEntries(named.map((name) => [name, true as const])) }),
       ...(answersFirst(texts.flatMap(statementsOf)) ? { first: true as const } : {}),
       ...(namesRouteVariables(texts) ? { variables: true as const } : {}),
     };

@@ -52,7 +52,7 @@ function clientAuthOf({ annotations: { values } }: Accepted, authority: Authorit
     authority: authority.id,
     verify: values["auth-tls-verify-client"] as Verify,
     depth: Math.min(100, Math.max(1, values["auth-tls-verify-depth"] as number)),
-    ...(errorPage === undefined || errorPage === "" || errorPage.startsWith("@") ? {} : { errorPage }),
+    ...(errorPage === undefined || errorPage === "" ? {} : { errorPage }),
     ...(commonName === undefined ? {} : { commonName }),
   };
 }

@@ -135,3 +135,8 @@ export function statementsOf(text: string): readonly Statement[] {
   const read = readNginxText(text);
   return read.ok ? read.statements : [];
 }
+
+/** Names of the `location @name` that the text defines, with "@". */
+export function namedLocations(text: string): readonly string[] {
+  return statementsOf(text).flatMap(({ words: [name, first = ""] }) => (name === "location" && first.startsWith("@") ? [first] : []));
+}

@@ -1,8 +1,10 @@
 /** Annotations: auth-tls. The host-wide part is build/host-tls.ts; here what its routes need. */
 
-import { type Denied, feature, type Place, row } from "../catalog/feature.ts";
+import { type Denied, feature, type Notice, type Place, row } from "../catalog/feature.ts";
 import { basicText, bool, int, type Kind, oneOf, pattern, regexText } from "../catalog/kinds.ts";
+import { namedLocations } from "../catalog/nginx-text.ts";
 import { authorityOf } from "./client-authority.ts";
+import { serverSnippetOf } from "./snippets.ts";
 
 const prefix = "CN=";
 
@@ -59,9 +61,7 @@ export const authTls = feature({
       scope: "host",
       risk: "high",
       onInvalid: "reject",
-      support: "partial",
-      note: "@name stands for a location that only server-snippet could make: such requests are answered 400.",
-      doc: "Where requests without a good certificate go: a URL (302), or a path of the same host.",
+      doc: "Where requests without a good certificate go: a URL (302), a path of the same host, or @name for a location of that name in the host's server-snippet (400 where there is none).",
     }),
     "auth-tls-pass-certificate-to-upstream": row({
       kind: bool,
@@ -88,8 +88,17 @@ export const authTls = feature({
     if (!pass && !required) return undefined;
     return { clientCertificate: { ...(pass ? { pass } : {}), ...(required ? { required } : {}) } };
   },
+  notices: (values, place) => missingPage(values["auth-tls-error-page"], place),
   deny: (values, place) => denial(values["auth-tls-secret"], place),
 });
+
+function missingPage(page: string | undefined, { clientAuth, owners, settings }: Place): readonly Notice[] {
+  if (page?.startsWith("@") !== true || page !== clientAuth?.errorPage) return [];
+  const texts = [serverSnippetOf(owners, settings)?.text ?? "", settings["server-snippet"]];
+  if (texts.flatMap(namedLocations).includes(page)) return [];
+  const reason = `no server-snippet of the host has a location "${page}": requests without a good certificate are answered 400`;
+  return [{ annotation: "auth-tls-error-page", reason }];
+}
 
 function denial(secret: string | undefined, place: Place): Denied | undefined {
   if (secret === undefined) return undefined;

@@ -38,6 +38,8 @@ export interface ServerSettings {
     number,
     { readonly kind: "exact" | "prefix" | "stop" | "regex" | "iregex"; readonly path: string; readonly internal?: boolean }
   >;
+  /** Named ones, with "@". */
+  readonly named?: LuaTable<string, true>;
   /** Its text may answer or rewrite: it runs in "@first". */
   readonly first?: boolean;
   readonly variables?: boolean;

@@ -1,8 +1,10 @@
 /** What becomes of a request whose client's certificate is not good. */
+import { settings } from "../configuration/settings";
 import { type ClientAuth, judgeClient } from "../tls/client-auth";
 import { endRequest } from "./answers";
 
 const slash = string.byte("/");
+const at = string.byte("@");
 
 /** As nginx does for error_page: GET, without the query, and by the host's own routes. */
 function becomeErrorPage(page: string): string {
@@ -12,7 +14,18 @@ function becomeErrorPage(page: string): string {
   return page;
 }
 
-function refuse({ errorPage }: ClientAuth, code: number): string | undefined {
+/** A server-snippet's location answers instead, where the server block has it. */
+function leadToNamed(name: string, place: number | undefined): void {
+  if (place !== undefined && settings.servers.get(place)?.named?.get(name) === true) {
+    ngx.exec(name);
+  }
+}
+
+function refuse({ errorPage }: ClientAuth, code: number, place: number | undefined): string | undefined {
+  if (errorPage !== undefined && string.byte(errorPage, 1) === at) {
+    leadToNamed(errorPage, place);
+    ngx.exit(code);
+  }
   if (errorPage === undefined) {
     ngx.exit(code);
     return undefined;
@@ -24,8 +37,8 @@ function refuse({ errorPage }: ClientAuth, code: number): string | undefined {
   return undefined;
 }
 
-/** Ends the request, or lets it go on: to the path that it gives, where it gives one. */
-function admitClient(auth: ClientAuth): string | undefined {
+/** Ends the request, or lets it go on: to the path that it gives, where it gives one. `place`: of the server block, if that has text. */
+function admitClient(auth: ClientAuth, place: number | undefined): string | undefined {
   const verdict = judgeClient(auth);
   if (verdict === "ok") {
     return undefined;
@@ -35,7 +48,7 @@ function admitClient(auth: ClientAuth): string | undefined {
   } else if (verdict === "wrong-name") {
     ngx.exit(403);
   }
-  return refuse(auth, verdict === "missing" ? 496 : 495);
+  return refuse(auth, verdict === "missing" ? 496 : 495, place);
 }
 
 export { admitClient };

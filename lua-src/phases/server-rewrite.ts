@@ -268,21 +268,21 @@ function endHoldsOfBackend(): void {
 }
 
 /** Nobody whom the host refuses gets to its snippets. */
-function mayEnter(more: HostMore | undefined): boolean {
+function mayEnter(more: HostMore | undefined, place: number): boolean {
   if (more === undefined) {
     return true;
   }
   answerDenial(more);
-  return more.tls?.client === undefined || admitClient(more.tls.client) === undefined;
+  return more.tls?.client === undefined || admitClient(more.tls.client, place) === undefined;
 }
 
 /** The URI to route, another one where an error page takes the request's place; undefined: the request has its location. */
-function prepareHost(more: HostMore, uri: string): string | undefined {
+function prepareHost(more: HostMore, uri: string, place: number | undefined): string | undefined {
   answerDenial(more);
   if (more.catchAll && answerOwnPath(uri)) {
     return undefined;
   }
-  const page = more.tls?.client === undefined ? undefined : admitClient(more.tls.client);
+  const page = more.tls?.client === undefined ? undefined : admitClient(more.tls.client, place);
   answerHost(more, uri);
   return page ?? uri;
 }
@@ -303,12 +303,12 @@ function run(place?: number): void {
   }
   const host = findHost(ngx.var.get("host")!);
   const more = host.more;
-  if (place !== undefined && settings.servers.get(place)?.first === true && !ngx.req.is_internal() && mayEnter(more)) {
+  if (place !== undefined && settings.servers.get(place)?.first === true && !ngx.req.is_internal() && mayEnter(more, place)) {
     ngx.var.set("sluice_first", uri);
     ngx.exec("@first");
   }
   if (more !== undefined) {
-    uri = prepareHost(more, uri);
+    uri = prepareHost(more, uri, place);
     if (uri === undefined) {
       return;
     }
