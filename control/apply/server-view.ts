@@ -51,9 +51,7 @@ interface OwnLocation {
 const kinds: Readonly<Record<string, OwnLocation["kind"]>> = { "=": "exact", "^~": "stop", "~": "regex", "~*": "iregex" };
 
 /** What lua-src must know of each block: locations that the snippets define, which nginx picks by the request's own URI. */
-export function serverSettings(
-  view: ConfView,
-): {
+export function serverSettings(view: ConfView): {
   readonly locations?: readonly OwnLocation[];
   readonly named?: Readonly<Record<string, true>>;
   readonly first?: true;
