@@ -51,7 +51,9 @@ export interface ResolvedSettings {
   readonly findings: readonly Finding[];
 }
 
-const rows = settings as unknown as Readonly<Record<string, Setting<unknown>>>;
+const rows: Readonly<Record<string, Setting<unknown>>> = Object.fromEntries(
+  Object.entries(settings as unknown as Record<string, Setting<unknown>>).sort(([a], [b]) => (a.toLowerCase() < b.toLowerCase() ? -1 : 1)),
+);
 const byFold = new Map(Object.keys(rows).map((key) => [key.toLowerCase(), key]));
 
 /** A note that several rows share is told once; "not built yet" is no such note. */
@@ -100,7 +102,7 @@ export function resolveSettings(data: Readonly<Record<string, string>>, about: O
 /** Without a ConfigMap. */
 export const defaultSettings: Settings = resolveSettings({}, { kind: "ConfigMap", namespace: "", name: "" }).values;
 
-/** The directives that the settings stand for, in the order of the rows. */
+/** The directives that the settings stand for, in the order of their keys. */
 export function settingDirectives(values: Settings, context: Context): Directive[] {
   const out: Directive[] = [];
   for (const [key, row] of Object.entries(rows)) {

@@ -159,3 +159,8 @@ export const goodHeaderNames: Kind<readonly string[]> = {
   examples: ["X-One, X-Two"],
   schema: { type: "string" },
 };
+
+/** As a directive's arguments. */
+export function onOff(value: boolean): readonly string[] {
+  return [value ? "on" : "off"];
+}
