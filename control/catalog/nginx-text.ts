@@ -27,6 +27,11 @@ export function readNginxText(text: string): NginxText {
 
 class Unreadable extends Error {}
 
+/** To nginx other spaces, as U+00A0 is one, are parts of words. */
+function isBlank(char: string | undefined): boolean {
+  return char === " " || char === "\t" || char === "\r" || char === "\n";
+}
+
 class Reader {
   readonly #text: string;
   #at = 0;
@@ -73,7 +78,7 @@ class Reader {
 
   #skipBlank(): number {
     for (;;) {
-      while (/\s/.test(this.#text[this.#at] ?? "x")) this.#at += 1;
+      while (isBlank(this.#text[this.#at])) this.#at += 1;
       if (this.#text[this.#at] !== "#") return this.#at;
       const end = this.#text.indexOf("\n", this.#at);
       this.#at = end < 0 ? this.#text.length : end;
@@ -89,7 +94,8 @@ class Reader {
       out += char === "\\" ? this.#escaped() : char;
     }
     this.#at += 1;
-    if (!/[\s;{)]/.test(this.#text[this.#at] ?? ";")) throw new Unreadable(`unexpected "${this.#text[this.#at]}" after a quoted text`);
+    const next = this.#text[this.#at] ?? ";";
+    if (!isBlank(next) && !";{)".includes(next)) throw new Unreadable(`unexpected "${next}" after a quoted text`);
     return out;
   }
 
@@ -101,10 +107,14 @@ class Reader {
 
   #bare(): string {
     let out = "";
+    let variable = false;
     for (; this.#at < this.#text.length; this.#at += 1) {
       const char = this.#text[this.#at] as string;
-      const variable = out.endsWith("$");
-      if (/[\s;]/.test(char) || (char === "{" && !variable)) break;
+      // nginx does not leave this state at the brace: all of "${{{" is part of the word.
+      if (char !== "{" || !variable) {
+        if (isBlank(char) || char === ";" || char === "{") break;
+        variable = char === "$";
+      }
       out += char === "\\" ? this.#escaped() : char;
     }
     return out;

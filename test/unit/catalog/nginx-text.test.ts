@@ -24,6 +24,26 @@ test("a brace after a dollar sign belongs to a variable", () => {
   expect(words("return 301 https://$" + "{host}/x;")).toEqual([["return", "301", "https://$" + "{host}/x"]]);
 });
 
+test("where one brace belongs to a variable, so do those that follow at once", () => {
+  const braces = "$" + "{{";
+  expect(words(`proxy_no_cache ${braces} a; } location /x {`)).toEqual([[expect.stringContaining("closes a block")]]);
+  expect(words(`proxy_no_cache ${braces} a;`)).toEqual([["proxy_no_cache", braces, "a"]]);
+});
+
+test("a dollar sign after a backslash begins no variable", () => {
+  expect(words("proxy_no_cache \\${ a;")).toEqual([[expect.stringContaining("not closed")]]);
+});
+
+test("only nginx's own blanks end a word and let a comment begin", () => {
+  expect(words("set $a b\u00a0#;error_log /tmp/x; add_header A\nB;")).toEqual([
+    ["set", "$a", "b\u00a0#"],
+    ["error_log", "/tmp/x"],
+    ["add_header", "A", "B"],
+  ]);
+  expect(words("set $a b\u2028#;}\n;")).toEqual([[expect.stringContaining("closes a block")]]);
+  expect(words('set $a "b"\ufeff;')).toEqual([[expect.stringContaining("after a quoted text")]]);
+});
+
 test("braces in Lua's strings and comments do not count", () => {
   expect(words('access_by_lua_block { local s = "}" -- }\n if s then return [[}]] end } return 200;')).toEqual([
     ["access_by_lua_block"],
