@@ -5,7 +5,7 @@ import { type BuildOptions, type Built, build, catalogue } from "../build/build.
 import { isOurs } from "../build/class.ts";
 import type { Settings } from "../catalog/settings.ts";
 import { type Finding, severityOf } from "../model/finding.ts";
-import { type ObjectRef, refKey } from "../model/ids.ts";
+import { type ObjectRef, refKey, refText } from "../model/ids.ts";
 import type { Objects } from "../objects/objects.ts";
 import { viewWith } from "../objects/objects-view.ts";
 import type { Ingress } from "../source/kinds.ts";
@@ -41,11 +41,15 @@ const removed = [
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const strictPath = /^\/[A-Za-z0-9._\-/]*$/;
 
+/** Bytes. The API server stores no more, but not only the API server can reach this port. */
+const annotationLimit = 256 * 1024;
+
 export function checkIngress(ingress: Ingress, context: AdmissionContext): Verdict {
   const { objects, options } = context;
   const badPaths = badPathsOf(ingress);
   const early = [...deprecated(ingress, options.annotations.prefix), ...badPaths];
   const refused = (refusal: string): Verdict => ({ refusal, warnings: early, counted: false, tested: 0 });
+  if (annotationSize(ingress) > annotationLimit) return refused(`the annotations are longer than ${annotationLimit} bytes`);
   const danger = options.annotations.deepInspect ? dangerousText(ingress) : undefined;
   if (danger !== undefined) {
     return refused(
@@ -85,7 +89,9 @@ function verdictOf(ingress: Ingress, built: Built, context: AdmissionContext, ea
   const { objects, options } = context;
   const ref: ObjectRef = { kind: "Ingress", namespace: ingress.metadata.namespace, name: ingress.metadata.name };
   const findings = built.model.findings.filter((finding) => refKey(finding.about) === refKey(ref));
-  const base = { warnings: [...early, ...findings.map(warningText)], counted: true, tested: built.accepted.length };
+  const displaced = built.model.findings.filter((f) => f.code === "alias-conflict" && f.also?.some((o) => refKey(o) === refKey(ref)));
+  const others = displaced.map((f) => `${refText(f.about)} loses an alias: ${f.text}`);
+  const base = { warnings: [...early, ...findings.map(warningText), ...others], counted: true, tested: built.accepted.length };
   const own = built.accepted.find((accepted) => accepted.ingress === ingress);
   if (own === undefined) {
     const { rejected } = resolvedAnnotations(ingress, built.settings.values, catalogue, options.annotations);
@@ -102,6 +108,11 @@ function verdictOf(ingress: Ingress, built: Built, context: AdmissionContext, ea
 
 function warningText(finding: Finding): string {
   return finding.at === "" ? finding.text : `${finding.at}: ${finding.text}`;
+}
+
+function annotationSize(ingress: Ingress): number {
+  const texts = Object.entries(ingress.metadata.annotations).flat();
+  return texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
 }
 
 function deprecated(ingress: Ingress, prefix: string): string[] {

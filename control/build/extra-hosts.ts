@@ -1,6 +1,6 @@
 /** Names that lead to a host without being one: server-alias, and the counterpart with or without "www." that redirects. */
 
-import { regexText } from "../catalog/kinds.ts";
+import { readAlias, wwwCounterpart } from "../catalog/alias-names.ts";
 import type { Settings } from "../catalog/settings.ts";
 import { isGroupIgnored } from "../features/redirect.ts";
 import type { Certificate } from "../model/certificate.ts";
@@ -33,7 +33,7 @@ export function extraHosts(context: ExtraHostContext): ExtraHosts {
     for (const { alias, owner } of aliasesOf(host, context)) {
       const winner = takenBy.get(alias) ?? hosts.get(alias)?.settings.redirectTo?.host;
       if (winner !== undefined) {
-        report(context, owner, alias, `leads to host "${winner}" already`);
+        report(context, owner, alias, `leads to host "${winner}" already`, winner);
         continue;
       }
       takenBy.set(alias, host.name);
@@ -53,9 +53,8 @@ function coveringId(certificate: Certificate | undefined, name: string): string 
 
 function* wwwRedirects(context: ExtraHostContext): Generator<Host> {
   for (const host of context.hosts.values()) {
-    if (host.name === "" || host.name.startsWith("*")) continue;
     if (!host.owners.some((o) => o.annotations.values["from-to-www-redirect"] === true && !isGroupIgnored(o.annotations.values))) continue;
-    const name = host.name.startsWith("www.") ? host.name.slice(4) : `www.${host.name}`;
+    const name = wwwCounterpart(host.name);
     if (name === "" || context.hosts.has(name)) continue;
     yield {
       name,
@@ -92,23 +91,11 @@ function aliasesOf(host: HostLocations, context: ExtraHostContext): Alias[] {
     if (read.length === 0) invalid(context, owner, text);
     for (const alias of read) {
       if (alias === host.name) continue;
-      if (context.hosts.has(alias)) report(context, owner, alias, "is a host of its own, which comes first");
+      if (context.hosts.has(alias)) report(context, owner, alias, "is a host of its own, which comes first", alias);
       else names.add(alias);
     }
   }
   return [...names].sort().map((alias) => ({ alias, owner }));
-}
-
-const label = "[a-z0-9_]([-a-z0-9_]*[a-z0-9_])?";
-const plain = new RegExp(`^(${label}(\\.${label})*|\\[[0-9a-f:.]+\\])$`);
-
-/** Names as the router wants them; ".x" is "x" and "*.x". Empty: nginx would have refused it. */
-function readAlias(text: string): string[] {
-  if (text.startsWith("~")) return text.length > 1 && regexText.parse(text.slice(1)).ok ? [text] : [];
-  const name = text.toLowerCase().replace(/\.$/, "");
-  const bare = name.replace(/^\*?\./, "").replace(/\.\*$/, "");
-  if (!plain.test(bare) || (/^\*?\./.test(name) && name.endsWith("*"))) return [];
-  return name.startsWith(".") ? [bare, `*${name}`] : [name];
 }
 
 function isPattern(alias: string): boolean {
@@ -122,8 +109,16 @@ function asNginxTries(a: HostPattern, b: HostPattern): number {
   return rank(a) === 2 ? 0 : b.pattern.length - a.pattern.length;
 }
 
-function report(context: ExtraHostContext, owner: Accepted, alias: string, text: string): void {
-  context.findings.push({ code: "alias-conflict", about: owner.ref, at: "metadata.annotations[server-alias]", text: `"${alias}" ${text}` });
+/** `winner`: the host that has the name. */
+function report(context: ExtraHostContext, owner: Accepted, alias: string, text: string, winner?: string): void {
+  const other = winner === undefined ? undefined : context.hosts.get(winner)?.owners[0]?.ref;
+  context.findings.push({
+    code: "alias-conflict",
+    about: owner.ref,
+    at: "metadata.annotations[server-alias]",
+    text: `"${alias}" ${text}`,
+    ...(other === undefined || other === owner.ref ? {} : { also: [other] }),
+  });
 }
 
 function invalid(context: ExtraHostContext, owner: Accepted, alias: string): void {

@@ -2,7 +2,7 @@
 
 import type { ConfigMap, Ingress, IngressClass, Namespace, Node, Pod, Secret, Service } from "../source/kinds.ts";
 import type { KindName } from "../source/source.ts";
-import { hostsOf, type Objects } from "./objects.ts";
+import { namesOf, type Objects } from "./objects.ts";
 
 export interface ObjectsView {
   ingresses(): Iterable<Ingress>;
@@ -16,11 +16,11 @@ export interface ObjectsView {
   pod(namespace: string, name: string): Pod | undefined;
 }
 
-/** The candidate in place of its stored version, beside the Ingresses that share a host with it. */
+/** The candidate in place of its stored version, beside the Ingresses that share a host or an alias with it. */
 export function viewWith(objects: Objects, candidate: Ingress): ObjectsView {
   const neighbours = new Set<Ingress>();
-  for (const host of hostsOf(candidate)) {
-    for (const ingress of objects.ingressesOfHost(host)) if (!sameName(ingress, candidate)) neighbours.add(ingress);
+  for (const name of namesOf(candidate)) {
+    for (const ingress of objects.ingressesNaming(name)) if (!sameName(ingress, candidate)) neighbours.add(ingress);
   }
   return {
     ingresses: () => [...neighbours, candidate],

@@ -1,6 +1,7 @@
 /** The last known objects by kind, with the indexes that build/ reads, and which of them the last build asked for. */
 
 import { isDeepStrictEqual } from "node:util";
+import { readAlias, wwwCounterpart } from "../catalog/alias-names.ts";
 import { type ObjectRef, refKey } from "../model/ids.ts";
 import type { ConfigMap, EndpointSlice, Ingress, IngressClass, Namespace, Node, Pod, Secret, Service } from "../source/kinds.ts";
 import type { KindName, KubeObject, SourceEvent } from "../source/source.ts";
@@ -16,7 +17,7 @@ export class Objects {
   readonly #byKind = new Map<KindName, Map<string, KubeObject>>();
   readonly #slices = new Map<string, Map<string, EndpointSlice>>();
   readonly #unreadable = new Set<KindName>();
-  readonly #byHost = new Map<string, Set<string>>();
+  readonly #byName = new Map<string, Set<string>>();
   #references: ReadonlySet<string> = new Set();
 
   /** Takes one batch over and says what it means for the model. */
@@ -34,8 +35,8 @@ export class Objects {
     const kind = this.#kind(object.kind);
     const old = kind.get(key);
     kind.set(key, object);
-    if (old?.kind === "Ingress") this.#dropHosts(old, key);
-    if (object.kind === "Ingress") this.#addHosts(object, key);
+    if (old?.kind === "Ingress") this.#dropNames(old, key);
+    if (object.kind === "Ingress") this.#addNames(object, key);
     if (object.kind === "EndpointSlice") {
       if (old?.kind === "EndpointSlice") this.#dropSlice(old, touched);
       this.#addSlice(object, touched);
@@ -48,7 +49,7 @@ export class Objects {
     const old = kind.get(nameKey(event.namespace, event.name));
     if (old === undefined) return;
     kind.delete(nameKey(event.namespace, event.name));
-    if (old.kind === "Ingress") this.#dropHosts(old, nameKey(event.namespace, event.name));
+    if (old.kind === "Ingress") this.#dropNames(old, nameKey(event.namespace, event.name));
     if (old.kind === "EndpointSlice") this.#dropSlice(old, touched);
     else this.#touch(event.kind, event.namespace, event.name, touched);
   }
@@ -58,19 +59,19 @@ export class Objects {
     else if (this.#references.has(refKey({ kind, namespace, name }))) touched.model = true;
   }
 
-  #addHosts(ingress: Ingress, key: string): void {
-    for (const host of hostsOf(ingress)) {
-      const keys = this.#byHost.get(host);
-      if (keys === undefined) this.#byHost.set(host, new Set([key]));
+  #addNames(ingress: Ingress, key: string): void {
+    for (const name of namesOf(ingress)) {
+      const keys = this.#byName.get(name);
+      if (keys === undefined) this.#byName.set(name, new Set([key]));
       else keys.add(key);
     }
   }
 
-  #dropHosts(ingress: Ingress, key: string): void {
-    for (const host of hostsOf(ingress)) {
-      const keys = this.#byHost.get(host);
+  #dropNames(ingress: Ingress, key: string): void {
+    for (const name of namesOf(ingress)) {
+      const keys = this.#byName.get(name);
       keys?.delete(key);
-      if (keys?.size === 0) this.#byHost.delete(host);
+      if (keys?.size === 0) this.#byName.delete(name);
     }
   }
 
@@ -115,10 +116,10 @@ export class Objects {
     return this.#kind("Ingress").values() as Iterable<Ingress>;
   }
 
-  /** Ingresses of any class that name the host; "" is the catch-all. */
-  ingressesOfHost(host: string): Ingress[] {
+  /** Ingresses of any class that have the name by namesOf(). */
+  ingressesNaming(name: string): Ingress[] {
     const ingresses = this.#kind("Ingress");
-    return [...(this.#byHost.get(host) ?? [])].map((key) => ingresses.get(key) as Ingress);
+    return [...(this.#byName.get(name) ?? [])].map((key) => ingresses.get(key) as Ingress);
   }
 
   setReadable(kind: KindName, readable: boolean): void {
@@ -187,11 +188,19 @@ export function sameForBuild(a: Ingress, b: Ingress): boolean {
   return isDeepStrictEqual(annotations, b.metadata.annotations) && isDeepStrictEqual(a.spec, b.spec);
 }
 
-/** Hosts that an Ingress has a say in, lower case; "" is the catch-all. */
-export function hostsOf(ingress: Ingress): Set<string> {
-  const hosts = new Set(ingress.spec.rules.map((rule) => rule.host.toLowerCase()));
-  if (ingress.spec.defaultBackend !== undefined && ingress.spec.rules.length === 0) hosts.add("");
-  return hosts;
+/**
+ * Names that an Ingress has a say in, lower case: hosts ("" is the catch-all), aliases, and what a redirect to or from
+ * "www." would take. Annotations count under any prefix, so there may be more names than it gets.
+ */
+export function namesOf(ingress: Ingress): Set<string> {
+  const names = new Set(ingress.spec.rules.map((rule) => rule.host.toLowerCase()));
+  if (ingress.spec.defaultBackend !== undefined && ingress.spec.rules.length === 0) names.add("");
+  const hosts = [...names];
+  for (const [key, value] of Object.entries(ingress.metadata.annotations)) {
+    if (key.endsWith("/server-alias")) for (const item of value.split(",")) for (const name of readAlias(item.trim())) names.add(name);
+    if (key.endsWith("/from-to-www-redirect")) for (const host of hosts) if (wwwCounterpart(host) !== "") names.add(wwwCounterpart(host));
+  }
+  return names;
 }
 
 function nameKey(namespace: string, name: string): string {

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { type AdmissionContext, checkIngress, type Verdict } from "../../../control/admission/check.ts";
 import { Private } from "../../../control/model/certificate.ts";
 import { Objects } from "../../../control/objects/objects.ts";
@@ -217,6 +217,58 @@ test("the build sees the hosts of the candidate only", () => {
   const many = Array.from({ length: 500 }, (_, i) => ({ name: `other-${i}`, host: `h${i}.test` }));
   expect(checkIngress(ingress({ name: "new" }), context(many.map(ingress))).tested).toBe(1);
   expect(checkIngress(ingress({ name: "new", host: "h7.test", path: "/x" }), context(many.map(ingress))).tested).toBe(2);
+});
+
+describe("an alias", () => {
+  const high = { "annotations-risk-level": "High" };
+  const aliased = (names: string) => ({ [`${prefix}/server-alias`]: names });
+  const told = (draft: Draft, stored: readonly Draft[]) => checkIngress(ingress(draft), context(stored.map(ingress), high));
+
+  test("that is another Ingress's host is told", () => {
+    const { refusal, warnings, tested } = told({ host: "a.test", annotations: aliased("b.test, Other.Test") }, [
+      { name: "other", host: "other.test", age: 10 },
+    ]);
+    expect({ refusal, tested }).toEqual({ refusal: undefined, tested: 2 });
+    expect(warnings).toEqual(['metadata.annotations[server-alias]: "other.test" is a host of its own, which comes first']);
+  });
+
+  test("that another Ingress has already is told, by any spelling", () => {
+    const first = { name: "first", host: "a.test", age: 10 };
+    for (const [theirs, mine] of [
+      ["x.test", "X.test"],
+      ["x.test", ".x.test"],
+      ["*.x.test", ".x.test"],
+      ["~^v\\d+\\.test$", "~^v\\d+\\.test$"],
+    ] as const) {
+      const { warnings } = told({ host: "b.test", annotations: aliased(mine) }, [{ ...first, annotations: aliased(theirs) }]);
+      expect(warnings.join()).toContain('leads to host "a.test" already');
+    }
+  });
+
+  test("that a new host takes away is told to whoever takes it", () => {
+    const first = { name: "first", host: "a.test", age: 10, annotations: aliased("taken.test") };
+    expect(told({ host: "taken.test" }, [first]).warnings).toEqual([
+      'Ingress default/first loses an alias: "taken.test" is a host of its own, which comes first',
+    ]);
+    expect(told({ host: "free.test" }, [first])).toMatchObject({ warnings: [], tested: 1 });
+  });
+
+  test("that a redirect from or to www has already is told", () => {
+    const first = { name: "first", host: "a.test", age: 10, annotations: { [`${prefix}/from-to-www-redirect`]: "true" } };
+    const { warnings } = told({ host: "b.test", annotations: aliased("www.a.test") }, [first]);
+    expect(warnings.join()).toContain('"www.a.test" leads to host "a.test" already');
+  });
+
+  test("that is no longer there does not count", () => {
+    const given = context([ingress({ name: "first", host: "a.test", annotations: aliased("x.test") })], high);
+    given.objects.change([{ type: "upsert", object: ingress({ name: "first", host: "a.test" }) }]);
+    expect(checkIngress(ingress({ host: "x.test" }), given)).toMatchObject({ warnings: [], tested: 1 });
+  });
+});
+
+test("more annotations than the API server stores are refused before anything is made of them", () => {
+  const long = { [`${prefix}/server-alias`]: Array.from({ length: 30_000 }, (_, i) => `alias${i}.test`).join() };
+  expect(refusal({ annotations: long })).toContain("262144");
 });
 
 test("where classes cannot be read the class's name decides, and nobody else's Ingress is adopted", () => {
