@@ -7,7 +7,7 @@ export default defineConfig({
     environment: "node",
     // As build/run.mjs defines it for the programs it bundles.
     env: { SLUICE_ROOT: resolve(import.meta.dirname) },
-    testTimeout: 20_000,
-    hookTimeout: 60_000,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
   },
 });
