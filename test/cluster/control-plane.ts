@@ -1,11 +1,12 @@
 /** etcd, kube-apiserver and kube-controller-manager as local processes. */
 
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { closeSync, mkdirSync, openSync, writeFileSync } from "node:fs";
+import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 
-const apiUrl = "https://127.0.0.1:6443";
+export const apiPort = 6443;
+const apiUrl = `https://127.0.0.1:${apiPort}`;
 const etcdUrl = "http://127.0.0.1:2379";
 const patienceMs = 60_000;
 
@@ -16,6 +17,7 @@ const controllers = [
   "deployment-controller",
   "replicaset-controller",
   "serviceaccount-controller",
+  "job-controller",
 ];
 
 export class ControlPlane {
@@ -34,6 +36,11 @@ export class ControlPlane {
   /** Everybody's right. */
   get adminConfig(): string {
     return join(this.#folder, "admin.yaml");
+  }
+
+  /** The certificate that the API server is to be trusted by. */
+  get authority(): string {
+    return readFileSync(join(this.#folder, "certs/apiserver.crt"), "utf8");
   }
 
   async start(): Promise<void> {
@@ -70,7 +77,7 @@ export class ControlPlane {
     this.#run("kube-apiserver", [
       `--etcd-servers=${etcdUrl}`,
       `--cert-dir=${join(this.#folder, "certs")}`,
-      "--secure-port=6443",
+      `--secure-port=${apiPort}`,
       "--bind-address=127.0.0.1",
       "--advertise-address=10.96.0.1",
       "--endpoint-reconciler-type=none",
@@ -80,6 +87,8 @@ export class ControlPlane {
       `--service-account-signing-key-file=${key}`,
       "--authorization-mode=RBAC",
       `--token-auth-file=${join(this.#folder, "tokens.csv")}`,
+      // Webhooks of Services are reached at their endpoints: nothing here turns a Service's address into one of them.
+      "--enable-aggregator-routing=true",
       // Stopping must not take as long as it does where load balancers have to notice.
       "--shutdown-delay-duration=0s",
     ]);

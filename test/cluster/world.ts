@@ -5,10 +5,33 @@ import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { KubeConfig } from "@kubernetes/client-node";
-import { ControlPlane, eventually, kubeConfig } from "./control-plane.ts";
+import { apiPort, ControlPlane, eventually, kubeConfig } from "./control-plane.ts";
 import { NodeStandIn } from "./node.ts";
+import type { Images } from "./pod-process.ts";
 
 const root = process.env.SLUICE_ROOT!;
+
+/** The programs of the container image, where the image has them. */
+const programs = ["nginx-ingress-controller", "dbg", "wait-shutdown", "kube-webhook-certgen"];
+const inImage = {
+  kind: "container",
+  folders: { "/usr/lib/sluice": resolve(root, "dist") },
+  links: {
+    ...Object.fromEntries(programs.map((name) => [`/${name}`, `/usr/lib/sluice/${name}.mjs`])),
+    "/var/log/nginx/access.log": "/dev/stdout",
+    "/var/log/nginx/error.log": "/dev/stderr",
+  },
+  owned: ["/var/log/nginx", "/etc/ingress-controller"],
+  user: 101,
+  group: 82,
+} as const;
+
+const images: Images = {
+  echo: { kind: "process", command: [process.execPath, resolve(root, "test/cluster/images/echo.mjs")] },
+  sluice: { kind: "process", command: [process.execPath, resolve(root, "dist/nginx-ingress-controller.mjs")] },
+  "sluice:image": { ...inImage, command: [] },
+  "sluice:certgen": { ...inImage, command: ["/kube-webhook-certgen"] },
+};
 
 export interface Spoken {
   readonly code: number;
@@ -42,11 +65,14 @@ export class World {
     writeFileSync(this.#controllerConfig, kubeConfig(token.trim()));
     const config = new KubeConfig();
     config.loadFromFile(this.plane.adminConfig);
-    const images = {
-      echo: [process.execPath, resolve(root, "test/cluster/images/echo.mjs")],
-      sluice: [process.execPath, resolve(root, "dist/nginx-ingress-controller.mjs")],
-    };
-    this.#node = new NodeStandIn(config, images, join(this.folder, "logs"));
+    this.#node = new NodeStandIn({
+      config,
+      images,
+      logs: join(this.folder, "logs"),
+      folder: join(this.folder, "pods"),
+      authority: this.plane.authority,
+      apiPort,
+    });
     await this.#node.start();
   }
 
