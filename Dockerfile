@@ -29,7 +29,7 @@ RUN apt-get update \
  && apt-get upgrade -y --no-install-recommends \
  && apt-get install -y --no-install-recommends \
       ca-certificates tini openssl libcap2-bin libmimalloc3 nodejs nginx \
-      libnginx-mod-http-ndk libnginx-mod-http-lua libnginx-mod-stream lua-resty-core lua-resty-lrucache lua-cjson \
+      libnginx-mod-http-ndk libnginx-mod-http-lua libnginx-mod-stream libnginx-mod-stream-js lua-resty-core lua-resty-lrucache lua-cjson \
       libnginx-mod-http-headers-more-filter libnginx-mod-http-brotli-filter libnginx-mod-http-brotli-static \
       libnginx-mod-http-geoip2 libnginx-mod-http-modsecurity modsecurity-crs \
  && setcap cap_net_bind_service=+ep /usr/sbin/nginx \

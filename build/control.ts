@@ -1,8 +1,8 @@
-/** Bundles control/ into one file a command, and puts the nginx templates beside them. */
+/** Bundles control/ into one file a command, and puts the nginx templates and scripts beside them. */
 
-import { chmodSync, cpSync, existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { build } from "esbuild";
+import { build, transformSync } from "esbuild";
 import { bundleOptions } from "./bundle-options.ts";
 
 const root = process.env.SLUICE_ROOT!;
@@ -33,7 +33,13 @@ async function bundle(entry: string, name: string): Promise<void> {
 function copyTemplates(): void {
   const to = resolve(dist, "nginx");
   rmSync(to, { recursive: true, force: true });
-  cpSync(resolve(root, "nginx"), to, { recursive: true });
+  cpSync(resolve(root, "nginx"), to, { recursive: true, filter: (path) => !path.endsWith(".ts") });
+  writeFileSync(resolve(to, "njs/endpoints.js"), scriptOf(readFileSync(resolve(root, "nginx/njs/endpoints.ts"), "utf8")));
+}
+
+/** njs knows its modules by bare names. */
+function scriptOf(text: string): string {
+  return transformSync(text, { loader: "ts", target: "es2015" }).code.replaceAll('"node:fs"', '"fs"');
 }
 
 mkdirSync(dist, { recursive: true });

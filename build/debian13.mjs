@@ -11,6 +11,7 @@ const names = [
   "libnginx-mod-http-geoip2",
   "libnginx-mod-http-modsecurity",
   "libnginx-mod-stream",
+  "libnginx-mod-stream-js",
   "lua-resty-core",
   "lua-cjson",
 ];

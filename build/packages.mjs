@@ -21,6 +21,12 @@ export const packages = [
   },
   { name: "libnginx-mod-stream", needed: "run", files: ["/usr/lib/nginx/modules/ngx_stream_module.so"], why: "TCP and UDP services" },
   {
+    name: "libnginx-mod-stream-js",
+    needed: "run",
+    files: ["/usr/lib/nginx/modules/ngx_stream_js_module.so"],
+    why: "endpoints of TCP and UDP services change without a reload",
+  },
+  {
     name: "libnginx-mod-http-headers-more-filter",
     needed: "run",
     files: ["/usr/lib/nginx/modules/ngx_http_headers_more_filter_module.so"],

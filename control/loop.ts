@@ -8,7 +8,7 @@ import type { Apply } from "./apply/apply.ts";
 import type { Accepted, LastGood } from "./build/accept.ts";
 import { type BuildOptions, type Built, build } from "./build/build.ts";
 import { endpointsFrom, isTouched, sourcesOf, whyEmpty } from "./endpoint-sources.ts";
-import type { Backend } from "./model/backend.ts";
+import type { Backend, EndpointSource } from "./model/backend.ts";
 import type { Finding } from "./model/finding.ts";
 import type { ObjectRef } from "./model/ids.ts";
 import type { Model } from "./model/model.ts";
@@ -16,7 +16,7 @@ import type { Objects } from "./objects/objects.ts";
 import { backendText, documentsOf, type GeneralOptions, generalOf } from "./plan/documents.ts";
 import { ownersIn, partsOf } from "./plan/plan.ts";
 import { profileLimit } from "./plan/profiles.ts";
-import { streamParts } from "./plan/stream.ts";
+import { streamEndpoints, streamParts } from "./plan/stream.ts";
 import type { Board } from "./report/board.ts";
 import { traceBackend, traceBackends, traceEvents } from "./report/trace.ts";
 import type { Logger } from "./run/logger.ts";
@@ -39,6 +39,8 @@ export interface LoopOptions {
   /** Read for each build: `now` moves on. */
   readonly buildOptions: () => BuildOptions;
   readonly general: GeneralOptions;
+  /** Endpoints of TCP and UDP services do not stand in nginx.conf. */
+  readonly liveStreams: boolean;
   /** After each build, before it is applied. */
   readonly onBuilt?: (built: Built) => void;
 }
@@ -271,8 +273,16 @@ export class Loop implements Sink {
     const parts = partsOf(built.model);
     board.set("objects", [...built.model.findings, ...this.#limits(parts.profiles.size)]);
     board.set("endpoints", [...this.#empty.values()]);
-    const streams = streamParts(built.model.streams, built.model.passthroughs, (source) => endpointsFrom(source, objects, names));
-    const refused = await apply.apply({ documents, parts, ownersOf: ownersIn(built.model), basis: { ...built.basis, streams } });
+    const { streams: services, passthroughs } = built.model;
+    const endpointsOf = (source: EndpointSource) => endpointsFrom(source, objects, names);
+    const streams = streamParts(services, passthroughs, this.#o.liveStreams, endpointsOf);
+    const refused = await apply.apply({
+      documents,
+      parts,
+      ownersOf: ownersIn(built.model),
+      basis: { ...built.basis, streams },
+      streamEndpoints: this.#o.liveStreams ? streamEndpoints(services, endpointsOf) : new Map(),
+    });
     board.set("apply", refused);
   }
 
@@ -300,8 +310,10 @@ export class Loop implements Sink {
       this.#o.board.set("endpoints", [...this.#empty.values()]);
       await this.#o.apply.applyBackends(texts);
     }
-    // nginx's stream part has its endpoints in nginx.conf
-    if (this.#built?.model.streams.some((s) => isTouched(s.endpoints, services, changedNames)) === true) await this.#full();
+    const streams = this.#built?.model.streams.filter((s) => isTouched(s.endpoints, services, changedNames)) ?? [];
+    if (streams.length === 0) return;
+    if (!this.#o.liveStreams) await this.#full();
+    else this.#o.apply.applyStreams(streamEndpoints(streams, (source) => endpointsFrom(source, this.#o.objects, this.#o.names)));
   }
 
   /** Also notes whether the backend has none, for the findings. */

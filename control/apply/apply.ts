@@ -5,7 +5,7 @@
  */
 
 import { setTimeout as pause } from "node:timers/promises";
-import type { BatchAnswer } from "../../lua-src/wire.ts";
+import type { BatchAnswer, EndpointDocument } from "../../lua-src/wire.ts";
 import type { Settings } from "../catalog/settings.ts";
 import { wafDirectives } from "../features/waf.ts";
 import { type ConfBasis, isSameBasis } from "../model/conf-basis.ts";
@@ -27,6 +27,7 @@ import { needsRestart } from "./rebind.ts";
 import { type ReloadCounts, ReloadLog } from "./reload-log.ts";
 import { reloadReason } from "./reload-reason.ts";
 import { renderConf } from "./render.ts";
+import type { StreamEndpoints } from "./stream-files.ts";
 import { withoutTakenPorts } from "./stream-ports.ts";
 import { type Running, Tester } from "./tester.ts";
 
@@ -39,6 +40,7 @@ export interface ApplyOptions {
   /** Where the settings come from, for findings. */
   readonly configMap: ObjectRef;
   readonly logger: Logger;
+  readonly streamEndpoints: StreamEndpoints;
   /** Resolves when the next reload may happen (--sync-rate-limit). */
   readonly mayReload: () => Promise<void>;
   /** After each reload that was wanted, with what went wrong. */
@@ -97,9 +99,16 @@ export class Apply {
     if (upsert.size > 0) await this.#send({ backends: { upsert, remove: [] } });
   }
 
+  /** The same for TCP and UDP services whose endpoints do not stand in the conf; by stream key. */
+  applyStreams(endpoints: ReadonlyMap<string, readonly EndpointDocument[]>): void {
+    this.#o.streamEndpoints.write(endpoints);
+  }
+
   /** Brings the data plane to the plan. The findings are about what it refused. */
   async apply(plan: Plan): Promise<Finding[]> {
     const { settings } = plan.basis;
+    const { streamEndpoints } = this.#o;
+    streamEndpoints.write(plan.streamEndpoints);
     const known = this.#tester.corrected(settings);
     const findings: Finding[] = [...this.#lacking(settings), ...known.findings];
     const streams = await this.#usableStreams(plan.basis.streams, findings);
@@ -110,6 +119,7 @@ export class Apply {
     if (this.#running !== undefined && this.#running.rendered.hash === conf.rendered.hash) {
       await this.#sendAll(change, findings);
       this.#o.nginx.quitOrphans();
+      streamEndpoints.keep(new Set(plan.streamEndpoints.keys()));
       return [...findings, ...this.#tester.bad.findings(plan)];
     }
     const { certificates, backends, servers, users } = change;
@@ -117,6 +127,7 @@ export class Apply {
     if (!isEmpty(early)) await this.#send(early);
     await this.#reload(conf, findings);
     await this.#sendAll(this.#applied.difference(plan.documents), findings);
+    streamEndpoints.keep(new Set(plan.streamEndpoints.keys()));
     return [...findings, ...this.#tester.bad.findings(plan)];
   }
 

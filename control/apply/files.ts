@@ -1,6 +1,6 @@
 /** Files for nginx: written whole, then renamed. */
 
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { FileText } from "../model/model.ts";
 
@@ -8,6 +8,8 @@ export function writeWhole(file: string, text: string | Buffer, mode = 0o600): v
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   const draft = `${file}.new`;
   writeFileSync(draft, text, { mode });
+  // whatever the umask
+  chmodSync(draft, mode);
   renameSync(draft, file);
 }
 

@@ -21,17 +21,17 @@ export async function withoutTakenPorts(parts: StreamParts, held: readonly Strea
 }
 
 /** Other errors, such as a lack of privileges, need not be nginx's. */
-function isTaken({ protocol, port }: StreamServer): Promise<boolean> {
+export function isTaken({ protocol, port }: Pick<StreamServer, "protocol" | "port">, host = "0.0.0.0"): Promise<boolean> {
   return new Promise((resolve) => {
     const failed = (error: NodeJS.ErrnoException) => resolve(error.code === "EADDRINUSE");
     if (protocol === "TCP") {
       const server = createServer();
       server.once("error", failed);
-      server.listen({ port, host: "0.0.0.0", exclusive: true }, () => server.close(() => resolve(false)));
+      server.listen({ port, host, exclusive: true }, () => server.close(() => resolve(false)));
     } else {
       const socket = createSocket("udp4");
       socket.once("error", failed);
-      socket.bind({ port, exclusive: true }, () => socket.close(() => resolve(false)));
+      socket.bind({ port, address: host, exclusive: true }, () => socket.close(() => resolve(false)));
     }
   });
 }

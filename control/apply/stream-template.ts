@@ -1,12 +1,17 @@
 /** ConfView.stream → the names that nginx/partials/stream.mustache prints. */
-import type { StreamServer } from "../model/stream.ts";
-import type { ConfView, Directive, Listen, Snippet, StreamView } from "../plan/conf-view.ts";
-import { type Printed, printDirective, quoteLines } from "../plan/directive.ts";
+import { type StreamServer, streamKey } from "../model/stream.ts";
+import type { Argument, ConfView, Directive, Listen, Snippet, StreamScript, StreamView } from "../plan/conf-view.ts";
+import { type Printed, printDirective, quoteArgument, quoteLines } from "../plan/directive.ts";
 
 type Lines = readonly { readonly line: Printed }[];
 
 function lines(texts: readonly string[]): Lines {
   return texts.map((text) => ({ line: { printed: text } }));
+}
+
+/** Some server looks its endpoints up. */
+export function isScripted({ stream, features }: ConfView): boolean {
+  return features.stream && stream?.script !== undefined && stream.servers.some((server) => server.endpoints === undefined);
 }
 
 /** Null: no stream part. Administrators' text alone makes one, too. */
@@ -18,6 +23,7 @@ export function streamTemplate(view: ConfView): object | null {
   return {
     general: lines([...(stream === undefined ? [] : generalLines(stream, view)), ...snippets.map(({ snippet }) => snippet)]),
     servers,
+    script: stream !== undefined && isScripted(view) ? scriptView(stream.script as StreamScript) : null,
     passthrough: stream?.passthrough === undefined ? null : passthroughView(stream.passthrough, view),
   };
 }
@@ -47,13 +53,36 @@ function serverView(server: StreamServer, stream: StreamView, view: ConfView): o
   const flags = [...(udp ? ["udp"] : []), ...(server.decode ? ["proxy_protocol"] : [])];
   return {
     name: { printed: name },
-    peers: server.endpoints.map((endpoint) => ({ line: { printed: printDirective({ name: "server", args: [endpoint] }) } })),
+    upstream: server.endpoints === undefined ? null : { peers: lines(server.endpoints.map((e) => directive("server", e))) },
+    target: { printed: server.endpoints === undefined ? "$sluice_target" : name },
     listens: lines(listenLines(server.port, flags, view)),
     body: lines([
-      ...(udp ? [printDirective({ name: "proxy_responses", args: [stream.responses] })] : []),
-      ...(server.encode ? [printDirective({ name: "proxy_protocol", args: ["on"] })] : []),
+      ...(server.endpoints === undefined ? lookupLines(server, stream) : []),
+      ...(udp ? [directive("proxy_responses", stream.responses)] : []),
+      ...(server.encode ? [directive("proxy_protocol", "on")] : []),
     ]),
   };
+}
+
+function lookupLines(server: StreamServer, stream: StreamView): string[] {
+  const port = stream.script?.port ?? 0;
+  // not for all servers: a stream-snippet may name a resolver of its own
+  return [directive("set", "$sluice_stream", streamKey(server)), directive("resolver", `127.0.0.1:${port}`)];
+}
+
+function scriptView(script: StreamScript): object {
+  return {
+    general: lines([
+      `js_import sluice from ${quoteArgument(script.file)};`,
+      directive("js_var", "$sluice_streams", script.folder),
+      directive("js_set", "$sluice_target", "sluice.target"),
+    ]),
+    listen: `127.0.0.1:${script.port}`,
+  };
+}
+
+function directive(name: string, ...args: readonly Argument[]): string {
+  return printDirective({ name, args });
 }
 
 /** On the addresses of the http part. */

@@ -17,7 +17,7 @@ import {
   snippetLines,
   statementsIn,
 } from "./snippet-lines.ts";
-import { streamTemplate } from "./stream-template.ts";
+import { isScripted, streamTemplate } from "./stream-template.ts";
 
 /** Names that any template may use; every one of them is always there. */
 export function templateView(view: ConfView, hash: string): object {
@@ -27,7 +27,7 @@ export function templateView(view: ConfView, hash: string): object {
   ];
   const stream = streamTemplate(view);
   return {
-    ...pathLines(view, stream !== null),
+    ...pathLines(view, stream !== null, isScripted(view)),
     stream,
     hash,
     user: view.user === undefined ? null : { user: view.user },
@@ -112,9 +112,14 @@ function word(text: string): Printed {
   return printed(text);
 }
 
-function pathLines(view: ConfView, stream: boolean): object {
+function pathLines(view: ConfView, stream: boolean, scripted: boolean): object {
   const { paths } = view;
-  const modules = [...paths.modules, ...(stream && paths.streamModule !== undefined ? [paths.streamModule] : [])];
+  const loaded = (name: string) => view.snippets.main.some(({ snippet }) => snippet.includes(name));
+  const modules = [
+    ...paths.modules,
+    ...(stream && paths.streamModule !== undefined ? [paths.streamModule] : []),
+    ...(scripted && paths.streamScriptModule !== undefined && !loaded("ngx_stream_js_module") ? [paths.streamScriptModule] : []),
+  ];
   return {
     modules: modules.map((path) => ({ path })),
     luaPath: `${paths.luaDir}/?.lua;${paths.luaLibraries === undefined ? "" : `${paths.luaLibraries}/?.lua;`};`,

@@ -8,6 +8,7 @@ import { Apply } from "../apply/apply.ts";
 import { DataPlane } from "../apply/dataplane.ts";
 import { writeWhole } from "../apply/files.ts";
 import { Nginx } from "../apply/nginx.ts";
+import { StreamEndpoints } from "../apply/stream-files.ts";
 import { parseSelector, type Selector } from "../build/selector.ts";
 import { Loop } from "../loop.ts";
 import type { Certificate } from "../model/certificate.ts";
@@ -35,6 +36,7 @@ import type { KindName, Source } from "../source/source.ts";
 import { version } from "../version.ts";
 import { openAdmission } from "./admission.ts";
 import { openClusterDuties } from "./cluster.ts";
+import { streamScript } from "./stream-script.ts";
 import { surroundings } from "./surroundings.ts";
 import { watchTraffic } from "./traffic.ts";
 
@@ -64,14 +66,24 @@ export async function runController(options: Options): Promise<number> {
       loop.again();
     },
   });
+  const script = await streamScript({ options, layout, install, shipped, running: nginx.orphans().length > 0, logger });
   const apply = new Apply({
     nginx,
     dataPlane: new DataPlane(layout.socket),
     confFile: layout.confFile,
     templateDir: join(shipped, "nginx"),
-    around: surroundings({ options, layout, install, user, luaDir: join(shipped, "lua"), nameservers: resolvConf.nameservers }),
+    around: surroundings({
+      options,
+      layout,
+      install,
+      user,
+      luaDir: join(shipped, "lua"),
+      nameservers: resolvConf.nameservers,
+      streamScript: script,
+    }),
     configMap: { kind: "ConfigMap", ...(namespacedName(options.configmap) ?? { namespace: "", name: "" }) },
     logger,
+    streamEndpoints: new StreamEndpoints(layout.streamsDir),
     mayReload: rateLimit(options.syncRateLimit),
     onReload: (problem) => duties?.reloaded(problem),
   });
@@ -88,6 +100,7 @@ export async function runController(options: Options): Promise<number> {
     logger,
     names,
     general: { httpsPort: options.httpsPort, healthPath: options.healthCheckPath },
+    liveStreams: script !== undefined,
     buildOptions: currentOptions,
     onBuilt: (built) => {
       duties?.built();
@@ -131,6 +144,8 @@ export async function runController(options: Options): Promise<number> {
       objects: objects.counts(),
       source: source.describe(),
       nginxVersion: install.version,
+      // how TCP and UDP services learn of endpoints
+      streamEndpoints: script === undefined ? "reload" : "live",
     }),
     scopeOf: (kind) => (Object.hasOwn(kindRows, kind) ? (kindRows[kind as KindName].namespaced ? "namespaced" : "cluster") : undefined),
     waitApplied: (request, timeout) =>

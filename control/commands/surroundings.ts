@@ -7,6 +7,7 @@ import { join } from "node:path";
 import type { MetricsSettings } from "../../lua-src/wire.ts";
 import type { Options } from "../options/flags.ts";
 import type { ConfSurroundings } from "../plan/conf.ts";
+import type { StreamScript } from "../plan/conf-view.ts";
 import type { Layout } from "../run/layout.ts";
 import type { NginxInstall } from "../run/nginx-install.ts";
 
@@ -17,6 +18,7 @@ export function surroundings(of: {
   readonly user: string | undefined;
   readonly luaDir: string;
   readonly nameservers: readonly string[];
+  readonly streamScript: StreamScript | undefined;
 }): ConfSurroundings {
   const { options, layout, install, user } = of;
   const mimeTypes = "/etc/nginx/mime.types";
@@ -27,13 +29,13 @@ export function surroundings(of: {
       luaLibraries: of.install.luaLibraries,
       modules: install.modules,
       ...(install.optional.ngx_stream_module === undefined ? {} : { streamModule: install.optional.ngx_stream_module }),
+      ...(install.optional.ngx_stream_js_module === undefined ? {} : { streamScriptModule: install.optional.ngx_stream_js_module }),
       socket: layout.socket,
       pid: layout.pidFile,
       tempDir: layout.tempDir,
       defaultCertificate: layout.fakeCertificate,
       defaultKey: layout.fakeKey,
       ...(existsSync(mimeTypes) ? { mimeTypes } : {}),
-      ...(install.optional.ngx_stream_module === undefined ? {} : { streamModule: install.optional.ngx_stream_module }),
     },
     filesDir: layout.filesDir,
     logDir: options.logDir,
@@ -45,6 +47,7 @@ export function surroundings(of: {
     features: install.features,
     ports: { http: options.httpPort, https: options.httpsPort, status: options.statusPort, defaultServer: options.defaultServerPort },
     ...(options.enableSslPassthrough && install.features.stream ? { passthroughPort: options.sslPassthroughProxyPort } : {}),
+    ...(of.streamScript === undefined ? {} : { streamScript: of.streamScript }),
     healthPath: options.healthCheckPath,
     ipv6: hasIpv6(),
     ...(options.enableMetrics ? { metrics: metricsSettings(options, layout) } : {}),

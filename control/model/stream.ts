@@ -27,11 +27,16 @@ export interface StreamServer {
   readonly port: number;
   readonly decode: boolean;
   readonly encode: boolean;
-  /** address:port, IPv6 in brackets; at least one. */
-  readonly endpoints: readonly string[];
+  /** address:port, IPv6 in brackets; at least one. Undefined: looked up for each connection. */
+  readonly endpoints: readonly string[] | undefined;
 }
 
-/** What of the user's objects stands in the stream part; endpoints and all, because nginx without Lua there knows no other way. */
+/** Name of the stream's file of endpoints. */
+export function streamKey({ protocol, port }: { readonly protocol: "TCP" | "UDP"; readonly port: number }): string {
+  return `${protocol}-${port}`;
+}
+
+/** What of the user's objects stands in the stream part; endpoints too where nginx has no script to look them up. */
 export interface StreamParts {
   readonly servers: readonly StreamServer[];
   readonly passthroughs: readonly Passthrough[];

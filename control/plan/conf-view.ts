@@ -101,6 +101,8 @@ export interface ConfPaths {
   readonly modules: readonly string[];
   /** Loaded only for a stream part; absent: built in, or not there. */
   readonly streamModule?: string;
+  /** njs for the stream part; loaded where servers need it. */
+  readonly streamScriptModule?: string;
   /** Unix socket of /configuration. */
   readonly socket: string;
   readonly pid: string;
@@ -171,8 +173,20 @@ export interface Hsts {
   readonly preload: boolean;
 }
 
+/** njs looks endpoints up: nginx/njs/endpoints.ts. */
+export interface StreamScript {
+  /** Of the compiled script. */
+  readonly file: string;
+  /** Folder of the files that it reads. */
+  readonly folder: string;
+  /** UDP on 127.0.0.1, where the script answers nginx's resolver. */
+  readonly port: number;
+}
+
 export interface StreamView {
   readonly servers: readonly StreamServer[];
+  /** Where servers have no endpoints of their own. */
+  readonly script?: StreamScript;
   /** For all servers. */
   readonly directives: readonly Directive[];
   readonly logFormat: string;

@@ -12,7 +12,18 @@ import { httpDirectives } from "./conf-http.ts";
 import { accessLog, httpErrorLog, logPath } from "./conf-logs.ts";
 import { can, optionalModules } from "./conf-modules.ts";
 import { configurationBodyLimit, dictionarySizes, workerLimits } from "./conf-sizes.ts";
-import type { Argument, ConfPaths, ConfView, Directive, Forwarded, Listen, NginxFeatures, Profile, VariableMap } from "./conf-view.ts";
+import type {
+  Argument,
+  ConfPaths,
+  ConfView,
+  Directive,
+  Forwarded,
+  Listen,
+  NginxFeatures,
+  Profile,
+  StreamScript,
+  VariableMap,
+} from "./conf-view.ts";
 import { type GeoFile, geoDatabases } from "./geoip.ts";
 import { internalLocations } from "./internal.ts";
 import type { ConfParts } from "./plan.ts";
@@ -38,6 +49,8 @@ export interface ConfSurroundings {
   readonly ports: { readonly http: number; readonly https: number; readonly status: number; readonly defaultServer: number };
   /** --ssl-passthrough-proxy-port with --enable-ssl-passthrough, where this nginx can do it. */
   readonly passthroughPort?: number;
+  /** Endpoints of TCP and UDP services change without a reload. Absent: this nginx cannot. */
+  readonly streamScript?: StreamScript;
   readonly healthPath: string;
   readonly ipv6: boolean;
   readonly metrics?: MetricsSettings;
@@ -55,6 +68,7 @@ export function confView(basis: ConfBasis, parts: ConfParts, around: ConfSurroun
   const stream = streamView(basis.streams, settings, {
     available: around.features.stream,
     passthrough: around.passthroughPort === undefined ? undefined : { httpsPort: around.ports.https, proxyPort: around.passthroughPort },
+    script: around.streamScript,
     socketDir: dirname(around.paths.socket),
     logPath: (path) => logPath(path, around.logDir),
   });

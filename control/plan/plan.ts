@@ -1,5 +1,6 @@
 /** Model → Plan: documents, and what nginx.conf must hold for them. */
 
+import type { EndpointDocument } from "../../lua-src/wire.ts";
 import { snippetKey } from "../features/snippets.ts";
 import type { ConfBasis } from "../model/conf-basis.ts";
 import type { ObjectRef } from "../model/ids.ts";
@@ -29,6 +30,8 @@ export interface Plan {
   readonly documents: Documents;
   readonly basis: ConfBasis;
   readonly parts: ConfParts;
+  /** Of TCP and UDP services, by stream key; empty where they stand in the conf. */
+  readonly streamEndpoints: ReadonlyMap<string, readonly EndpointDocument[]>;
   /** Whose the part with this id or key is, for findings. */
   readonly ownersOf: (key: string) => readonly ObjectRef[];
 }

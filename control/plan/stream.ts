@@ -1,30 +1,40 @@
 /** TCP and UDP services and passed-through hosts → the stream part of nginx.conf. */
 
-import { isIPv6 } from "node:net";
 import type { EndpointDocument } from "../../lua-src/wire.ts";
 import type { Settings } from "../catalog/settings.ts";
 import type { EndpointSource } from "../model/backend.ts";
-import type { Passthrough, Stream, StreamParts, StreamServer } from "../model/stream.ts";
-import type { Directive, StreamView } from "./conf-view.ts";
+import { type Passthrough, type Stream, type StreamParts, type StreamServer, streamKey } from "../model/stream.ts";
+import type { Directive, StreamScript, StreamView } from "./conf-view.ts";
+import { endpointText } from "./stream-files.ts";
 
-/** Streams without an endpoint are left out: their port stays closed. */
+type EndpointsOf = (source: EndpointSource) => readonly EndpointDocument[];
+
+/** `live`: endpoints are looked up for each connection. Else streams without one are left out: their port stays closed. */
 export function streamParts(
   streams: readonly Stream[],
   passthroughs: readonly Passthrough[],
-  endpointsOf: (source: EndpointSource) => readonly EndpointDocument[],
+  live: boolean,
+  endpointsOf: EndpointsOf,
 ): StreamParts {
   const servers: StreamServer[] = [];
   for (const { protocol, port, decode, encode, endpoints: source } of streams) {
-    const endpoints = endpointsOf(source).map((e) => `${isIPv6(e.address) ? `[${e.address}]` : e.address}:${e.port}`);
-    if (endpoints.length > 0) servers.push({ protocol, port, decode, encode, endpoints });
+    const endpoints = live ? undefined : endpointsOf(source).map(endpointText);
+    if (endpoints?.length !== 0) servers.push({ protocol, port, decode, encode, endpoints });
   }
   return { servers, passthroughs };
+}
+
+/** By stream key. */
+export function streamEndpoints(streams: readonly Stream[], endpointsOf: EndpointsOf): Map<string, readonly EndpointDocument[]> {
+  return new Map(streams.map((stream) => [streamKey(stream), endpointsOf(stream.endpoints)]));
 }
 
 export interface StreamSurroundings {
   readonly available: boolean;
   /** --enable-ssl-passthrough: the https port is the stream part's. */
   readonly passthrough: { readonly httpsPort: number; readonly proxyPort: number } | undefined;
+  /** See ConfSurroundings. */
+  readonly script: StreamScript | undefined;
   readonly socketDir: string;
   readonly logPath: (path: string) => string;
 }
@@ -36,6 +46,7 @@ export function streamView(parts: StreamParts, settings: Settings, around: Strea
   const path = settings["stream-access-log-path"] ?? settings["access-log-path"];
   return {
     servers: parts.servers,
+    ...(around.script === undefined ? {} : { script: around.script }),
     directives: [
       ...proxyDirectives(settings),
       ...(settings["enable-real-ip"] ? settings["proxy-real-ip-cidr"].map((cidr) => ({ name: "set_real_ip_from", args: [cidr] })) : []),

@@ -16,6 +16,8 @@ export interface Layout {
   /** What profiles read: keys and certificates towards backends. */
   readonly filesDir: string;
   readonly tempDir: string;
+  /** Endpoints of TCP and UDP services; workers read them. */
+  readonly streamsDir: string;
   readonly fakeCertificate: string;
   readonly fakeKey: string;
 }
@@ -33,19 +35,22 @@ export function layoutOf(runtimeDir: string): Layout {
     metricsSocket: join(dir, "metrics.sock"),
     filesDir: join(privateDir, "files"),
     tempDir: join(dir, "temp"),
+    streamsDir: join(dir, "streams"),
     fakeCertificate: join(privateDir, "fake.crt"),
     fakeKey: join(privateDir, "fake.key"),
   };
 }
 
-/** Makes the folders. Workers of another user must get through to the temp folder, and to nothing else. */
+/** Makes the folders. Workers of another user must get through to two of them, and to nothing else. */
 export function makeFolders(layout: Layout, logDir: string): void {
   mkdirSync(layout.runtimeDir, { recursive: true });
   chmodSync(layout.runtimeDir, 0o711);
   mkdirSync(layout.privateDir, { recursive: true });
   chmodSync(layout.privateDir, 0o700);
-  mkdirSync(layout.tempDir, { recursive: true });
-  chmodSync(layout.tempDir, 0o711);
+  for (const open of [layout.tempDir, layout.streamsDir]) {
+    mkdirSync(open, { recursive: true });
+    chmodSync(open, 0o711);
+  }
   mkdirSync(logDir, { recursive: true });
 }
 

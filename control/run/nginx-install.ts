@@ -38,6 +38,7 @@ const wanted = [
   "ngx_http_modsecurity_module.so",
   "ngx_otel_module.so",
   "ngx_stream_module.so",
+  "ngx_stream_js_module.so",
 ];
 
 /** Modules that are loaded only when a setting asks for them; their presence alone costs memory or start-up time. */
@@ -48,6 +49,7 @@ const onDemand = new Set([
   "ngx_http_modsecurity_module.so",
   "ngx_otel_module.so",
   "ngx_stream_module.so",
+  "ngx_stream_js_module.so",
 ]);
 
 /** A sentence for the log when this machine has no usable nginx. */
