@@ -1,5 +1,5 @@
 // Debian 13's nginx in a folder of its own, so that a Debian 12 machine also tests with the nginx that the image has.
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { capture, step } from "./steps.mjs";
 
@@ -30,7 +30,8 @@ export function debian13Binary(root) {
  */
 export async function installDebian13(root) {
   const dir = join(root, ".cache/debian13");
-  if (existsSync(join(dir, "nginx"))) return [];
+  const list = join(dir, "packages");
+  if (existsSync(list) && readFileSync(list, "utf8") === names.join("\n")) return [];
   if (process.arch !== "x64") return [`no Debian 13 nginx for ${process.arch} here: its tests are skipped`];
   if (!existsSync(keyring) || (await capture("dpkg-deb", ["--version"])).code !== 0) {
     return ["no Debian 13 nginx: this machine is no Debian; its tests are skipped"];
@@ -53,7 +54,10 @@ export async function installDebian13(root) {
     mkdirSync(join(work, "loader"));
     symlinkSync(join(dir, "root/usr/lib64/ld-linux-x86-64.so.2"), join(work, "loader/nginx"));
     writeFileSync(join(work, "nginx"), script(dir), { mode: 0o755 });
+    writeFileSync(join(work, "packages"), names.join("\n"));
     for (const gone of ["archives", "lists", "cache"]) rmSync(join(work, gone), { recursive: true, force: true });
+    // one with another list of packages
+    rmSync(dir, { recursive: true, force: true });
     renameSync(work, dir);
     return [];
   } finally {

@@ -23,7 +23,7 @@ export function streamTemplate(view: ConfView): object | null {
   return {
     general: lines([...(stream === undefined ? [] : generalLines(stream, view)), ...snippets.map(({ snippet }) => snippet)]),
     servers,
-    script: stream !== undefined && isScripted(view) ? scriptView(stream.script as StreamScript) : null,
+    script: stream !== undefined && isScripted(view) ? scriptView(stream.script as StreamScript, view) : null,
     passthrough: stream?.passthrough === undefined ? null : passthroughView(stream.passthrough, view),
   };
 }
@@ -70,14 +70,17 @@ function lookupLines(server: StreamServer, stream: StreamView): string[] {
   return [directive("set", "$sluice_stream", streamKey(server)), directive("resolver", `127.0.0.1:${port}`)];
 }
 
-function scriptView(script: StreamScript): object {
+function scriptView(script: StreamScript, view: ConfView): object {
   return {
     general: lines([
       `js_import sluice from ${quoteArgument(script.file)};`,
       directive("js_var", "$sluice_streams", script.folder),
       directive("js_set", "$sluice_target", "sluice.target"),
     ]),
-    listen: `127.0.0.1:${script.port}`,
+    // as the others, so that a new master can start beside workers of a dead one
+    listen: {
+      printed: directive("listen", `127.0.0.1:${script.port}`, "udp", ...(view.listens[0]?.reuseport === true ? ["reuseport"] : [])),
+    },
   };
 }
 

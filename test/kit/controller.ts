@@ -15,6 +15,8 @@ export interface ControllerState {
   readonly version: number;
   readonly reloads: number;
   readonly reloadReasons: readonly string[];
+  /** How TCP and UDP services learn of endpoints. */
+  readonly streamEndpoints: "live" | "reload";
   readonly nginxPid: number;
 }
 
