@@ -14,7 +14,7 @@ import type { ObjectRef } from "./model/ids.ts";
 import type { Model } from "./model/model.ts";
 import type { Objects } from "./objects/objects.ts";
 import { backendText, documentsOf, type GeneralOptions, generalOf } from "./plan/documents.ts";
-import { ownersIn, partsOf } from "./plan/plan.ts";
+import { needsIn, ownersIn, partsOf } from "./plan/plan.ts";
 import { profileLimit } from "./plan/profiles.ts";
 import { streamEndpoints, streamParts } from "./plan/stream.ts";
 import type { Board } from "./report/board.ts";
@@ -73,6 +73,8 @@ export class Loop implements Sink {
   #lastGood: LastGood = new Map();
   #pause = firstPause;
   #wake: (() => void) | undefined;
+  /** Set while a reload waits for its turn. */
+  #later: NodeJS.Timeout | undefined;
   #waiters = new Set<() => void>();
   #lastError = "";
   #syncs = 0;
@@ -114,14 +116,16 @@ export class Loop implements Sink {
     this.#kick();
   }
 
-  /** nginx is gone: everything is sent again. */
+  /** All is built and compared again; where nginx is gone, sent again. */
   again(): void {
+    this.#postpone(undefined);
     this.#model = true;
     this.#kick();
   }
 
   stop(): void {
     this.#stopped = true;
+    clearTimeout(this.#later);
     this.#wake?.();
   }
 
@@ -137,7 +141,7 @@ export class Loop implements Sink {
   } {
     return {
       synced: this.#synced,
-      idle: !this.#busy && !this.#pending(),
+      idle: !this.#busy && !this.#pending() && this.#later === undefined,
       lastError: this.#lastError,
       hosts: this.#built?.model.hosts.length ?? 0,
       backends: this.#built?.model.backends.size ?? 0,
@@ -164,7 +168,8 @@ export class Loop implements Sink {
   /** Resolves when these versions have been read and all that was read is applied or refused for good. */
   async waitApplied(wanted: readonly Wanted[], timeout: number): Promise<Waited> {
     const missing = () => wanted.filter((w) => this.#o.objects.versionOf(w.ref) !== w.version);
-    const done = () => this.#synced && !this.#busy && !this.#pending() && missing().length === 0 && !this.#resolving();
+    const done = () =>
+      this.#synced && !this.#busy && !this.#pending() && this.#later === undefined && missing().length === 0 && !this.#resolving();
     const until = Date.now() + timeout;
     while (!done()) {
       const left = until - Date.now();
@@ -276,14 +281,22 @@ export class Loop implements Sink {
     const { streams: services, passthroughs } = built.model;
     const endpointsOf = (source: EndpointSource) => endpointsFrom(source, objects, names);
     const streams = streamParts(services, passthroughs, this.#o.liveStreams, endpointsOf);
-    const refused = await apply.apply({
+    const { findings, waitMs } = await apply.apply({
       documents,
       parts,
       ownersOf: ownersIn(built.model),
+      needsOf: needsIn(built.model),
       basis: { ...built.basis, streams },
       streamEndpoints: this.#o.liveStreams ? streamEndpoints(services, endpointsOf) : new Map(),
     });
-    board.set("apply", refused);
+    board.set("apply", findings);
+    this.#postpone(waitMs);
+  }
+
+  /** A reload has to wait for its turn: all is built and applied again then, if nothing else makes it happen earlier. */
+  #postpone(waitMs: number | undefined): void {
+    clearTimeout(this.#later);
+    this.#later = waitMs === undefined ? undefined : setTimeout(() => this.again(), waitMs);
   }
 
   #trace(built: Built): void {

@@ -10,48 +10,27 @@ import type { Settings } from "../catalog/settings.ts";
 import { wafDirectives } from "../features/waf.ts";
 import { type ConfBasis, isSameBasis } from "../model/conf-basis.ts";
 import type { Finding } from "../model/finding.ts";
-import type { ObjectRef } from "../model/ids.ts";
 import type { StreamParts } from "../model/stream.ts";
-import { type ConfSurroundings, confView } from "../plan/conf.ts";
+import { confView } from "../plan/conf.ts";
 import { fileDirectives } from "../plan/conf-files.ts";
 import { lacking } from "../plan/conf-modules.ts";
 import { builtInParts, type ConfParts, type Plan } from "../plan/plan.ts";
 import { filesOf } from "../plan/profiles.ts";
-import type { Logger } from "../run/logger.ts";
 import { Applied, isEmpty } from "./applied.ts";
+import type { ApplyOptions, ApplyState, Outcome } from "./apply-options.ts";
 import { serves } from "./bad-parts.ts";
-import { type DataPlane, DataPlaneError, type Deltas } from "./dataplane.ts";
+import { DataPlaneError, type Deltas } from "./dataplane.ts";
+import { beforeReload } from "./early.ts";
 import { dropFiles, writeWhole } from "./files.ts";
-import type { Nginx } from "./nginx.ts";
 import { needsRestart } from "./rebind.ts";
-import { type ReloadCounts, ReloadLog } from "./reload-log.ts";
+import { ReloadLog } from "./reload-log.ts";
 import { reloadReason } from "./reload-reason.ts";
 import { renderConf } from "./render.ts";
-import type { StreamEndpoints } from "./stream-files.ts";
 import { withoutTakenPorts } from "./stream-ports.ts";
 import { type Running, Tester } from "./tester.ts";
 
-export interface ApplyOptions {
-  readonly nginx: Nginx;
-  readonly dataPlane: DataPlane;
-  readonly confFile: string;
-  readonly templateDir: string;
-  readonly around: ConfSurroundings;
-  /** Where the settings come from, for findings. */
-  readonly configMap: ObjectRef;
-  readonly logger: Logger;
-  readonly streamEndpoints: StreamEndpoints;
-  /** Resolves when the next reload may happen (--sync-rate-limit). */
-  readonly mayReload: () => Promise<void>;
-  /** After each reload that was wanted, with what went wrong. */
-  readonly onReload?: (problem: string | undefined) => void;
-}
-
-export interface ApplyState extends ReloadCounts {
-  readonly version: number;
-  readonly conf: string;
-  readonly nginxPid: number;
-}
+/** Milliseconds between two looks at leaving workers. */
+const serialPause = 500;
 
 export class Apply {
   readonly #o: ApplyOptions;
@@ -104,8 +83,8 @@ export class Apply {
     this.#o.streamEndpoints.write(endpoints);
   }
 
-  /** Brings the data plane to the plan. The findings are about what it refused. */
-  async apply(plan: Plan): Promise<Finding[]> {
+  /** Brings the data plane to the plan, or as near to it as it can be without a reload that must wait. */
+  async apply(plan: Plan): Promise<Outcome> {
     const { settings } = plan.basis;
     const { streamEndpoints } = this.#o;
     streamEndpoints.write(plan.streamEndpoints);
@@ -120,15 +99,26 @@ export class Apply {
       await this.#sendAll(change, findings);
       this.#o.nginx.quitOrphans();
       streamEndpoints.keep(new Set(plan.streamEndpoints.keys()));
-      return [...findings, ...this.#tester.bad.findings(plan)];
+      return { findings: [...findings, ...this.#tester.bad.findings(plan)] };
     }
-    const { certificates, backends, servers, users } = change;
-    const early = { certificates: keep(certificates), backends: keep(backends), servers: keep(servers), users: keep(users) };
-    if (!isEmpty(early)) await this.#send(early);
+    await this.#sendAll(beforeReload(change, plan, conf, this.#running), findings);
+    const waitMs = this.#reloadWait(conf);
+    if (waitMs > 0) return { findings: [...findings, ...this.#tester.bad.findings(plan)], waitMs };
     await this.#reload(conf, findings);
     await this.#sendAll(this.#applied.difference(plan.documents), findings);
     streamEndpoints.keep(new Set(plan.streamEndpoints.keys()));
-    return [...findings, ...this.#tester.bad.findings(plan)];
+    return { findings: [...findings, ...this.#tester.bad.findings(plan)] };
+  }
+
+  /** Milliseconds until nginx may be reloaded, or may be asked about again. */
+  #reloadWait(conf: Running): number {
+    const leaving = conf.basis.settings["enable-serial-reloads"] ? this.#o.nginx.leaving() : [];
+    const waitMs = leaving.length > 0 ? serialPause : this.#o.reloads.wait();
+    if (waitMs > 0) {
+      const reason = leaving.length > 0 ? "enable-serial-reloads: workers of the conf before are still at work" : "--sync-rate-limit";
+      this.#o.logger.debug(1, "nginx.conf waits for its turn, all else is applied", { reason, waitMs, pids: leaving.map(String) });
+    }
+    return waitMs;
   }
 
   #lacking(settings: Settings): Finding[] {
@@ -210,9 +200,7 @@ export class Apply {
       this.#log.record(reason, false, findings.findLast((f) => f.code === "config-refused")?.text);
       return;
     }
-    const leaving = conf.basis.settings["enable-serial-reloads"] ? this.#o.nginx.leaving() : [];
-    if (leaving.length > 0) throw new Error(`enable-serial-reloads: workers ${leaving.join(", ")} of the conf before are still at work`);
-    await this.#o.mayReload();
+    this.#o.reloads.take();
     writeWhole(this.#o.confFile, usable.rendered.text);
     this.#o.logger.info("reloading nginx", { reason, conf: usable.rendered.hash });
     const before = this.#running?.rendered.text;
@@ -273,7 +261,7 @@ export class Apply {
     }
   }
 
-  async #sendAll(change: Required<Deltas>, findings: Finding[]): Promise<void> {
+  async #sendAll(change: Deltas, findings: Finding[]): Promise<void> {
     const { general, ...rest } = change;
     const deltas: Deltas = general === "" ? rest : change;
     if (isEmpty(deltas)) return;
@@ -301,10 +289,4 @@ export class Apply {
       throw error;
     }
   }
-}
-
-function keep<T extends { readonly upsert: ReadonlyMap<string, string> }>(
-  delta: T,
-): { upsert: ReadonlyMap<string, string>; remove: readonly string[] } {
-  return { upsert: delta.upsert, remove: [] };
 }

@@ -84,7 +84,7 @@ export async function runController(options: Options): Promise<number> {
     configMap: { kind: "ConfigMap", ...(namespacedName(options.configmap) ?? { namespace: "", name: "" }) },
     logger,
     streamEndpoints: new StreamEndpoints(layout.streamsDir),
-    mayReload: rateLimit(options.syncRateLimit),
+    reloads: rateLimit(options.syncRateLimit),
     onReload: (problem) => duties?.reloaded(problem),
   });
   if (!nginx.running && nginx.orphans().length === 0) await refuseBusyPorts(options);

@@ -34,6 +34,8 @@ export interface Plan {
   readonly streamEndpoints: ReadonlyMap<string, readonly EndpointDocument[]>;
   /** Whose the part with this id or key is, for findings. */
   readonly ownersOf: (key: string) => readonly ObjectRef[];
+  /** Ids and keys of the parts that a host's document counts on. */
+  readonly needsOf: (host: string) => readonly string[];
 }
 
 export function partsOf(model: Model): ConfParts {
@@ -74,6 +76,21 @@ function serversOf(model: Model): Map<string, ServerBlock> {
 /** nginx's own "*.x" means any depth; a wildcard host is one label. */
 function serverName({ name }: Host): string {
   return name.startsWith("*.") ? `~^[\\w-]+${name.slice(1).replaceAll(".", "\\.")}$` : name;
+}
+
+export function needsIn(model: Model): Plan["needsOf"] {
+  const hosts = new Map(model.hosts.map((host) => [host.name, host]));
+  return (name) => {
+    const host = hosts.get(name);
+    if (host === undefined) return [];
+    const snippet = host.snippet ?? hosts.get(host.settings.aliasOf ?? name)?.snippet;
+    const needs = new Set(snippet === undefined || name === "" ? [] : [`server ${snippetKey(snippet)}`]);
+    for (const route of host.routes) {
+      const profile = profileOf(route);
+      for (const key of profile === undefined ? [] : [profile.id, ...(profile.requires ?? [])]) needs.add(key);
+    }
+    return [...needs];
+  };
 }
 
 export function ownersIn(model: Model): Plan["ownersOf"] {

@@ -2,7 +2,7 @@
 
 import { collectDefaultMetrics, Registry } from "prom-client";
 import type { CheckedIngress } from "../admission/counts.ts";
-import type { ApplyState } from "../apply/apply.ts";
+import type { ApplyState } from "../apply/apply-options.ts";
 import type { Model } from "../model/model.ts";
 import { escapeLabel, family, labelText, prefix } from "./exposition.ts";
 import { modelText } from "./model-metrics.ts";

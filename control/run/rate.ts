@@ -1,15 +1,19 @@
 /** A token bucket with one token: the first goes at once, later ones keep their distance. */
 
-import { setTimeout as pause } from "node:timers/promises";
+export interface RateLimit {
+  /** Milliseconds until the next one may go. */
+  wait(): number;
+  /** One goes. */
+  take(): void;
+}
 
 /** `perSecond` 0 or less: no limit. */
-export function rateLimit(perSecond: number): () => Promise<void> {
-  let next = 0;
-  return async () => {
-    if (perSecond <= 0) return;
-    const now = Date.now();
-    const at = Math.max(now, next);
-    next = at + 1000 / perSecond;
-    if (at > now) await pause(at - now);
+export function rateLimit(perSecond: number, now: () => number = () => performance.now()): RateLimit {
+  let next = Number.NEGATIVE_INFINITY;
+  return {
+    wait: () => Math.max(0, Math.ceil(next - now())),
+    take: () => {
+      if (perSecond > 0) next = now() + 1000 / perSecond;
+    },
   };
 }
