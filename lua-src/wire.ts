@@ -480,6 +480,8 @@ export interface GeneralDocument {
   /** Names that are no plain host: server-alias with "*.x" at any depth and "~regex", in order. */
   readonly hostPatterns: readonly { readonly pattern: string; readonly host: string }[];
   readonly access?: AccessDocument;
+  /** Who may name a client, where PROXY lines and forwarded headers come together. */
+  readonly proxies?: readonly string[];
 }
 
 /** Lists that hold for all hosts; those that are empty are left out. Patterns as in nginx's map: plain, "~regex", "~*regex". */

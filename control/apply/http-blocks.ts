@@ -17,7 +17,7 @@ function geoBlock(database: GeoDatabase): string[] {
 
 function trustedBlock(trusted: readonly string[]): string[] {
   return [
-    "geo $proxy_protocol_addr $sluice_proxy_trusted {",
+    "geo $sluice_peer $sluice_proxy_trusted {",
     "    default 0;",
     ...[...new Set(trusted)].map((network) => `    ${quoteArgument(network)} 1;`),
     "}",

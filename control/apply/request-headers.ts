@@ -36,7 +36,7 @@ export function coreRequestHeaders(view: ConfView): RequestHeader[] {
     ...(forwarded.chain === undefined
       ? []
       : [
-          { name: forwarded.chain.upstreamHeader, value: "$sluice_proxy_chain" },
+          ...(forwarded.chain.upstreamHeader === undefined ? [] : [{ name: forwarded.chain.upstreamHeader, value: "$sluice_proxy_chain" }]),
           { name: forwarded.chain.secretHeader, value: "" },
         ]),
     { name: "Proxy", value: "" },
@@ -67,11 +67,21 @@ function tlsPorts(view: ConfView): number[] {
   return inner === undefined || inner === view.httpsPort ? [view.httpsPort] : [view.httpsPort, inner];
 }
 
+/** The http port has no PROXY line where only --enable-ssl-passthrough makes them. */
+function chainMaps(header: string): VariableMap[] {
+  return [
+    map("$proxy_protocol_addr", "sluice_peer", "$proxy_protocol_addr", ["", "$realip_remote_addr"]),
+    map(header, "sluice_header_chain", header, ["", "$sluice_peer"]),
+    map("$sluice_proxy_trusted", "sluice_proxy_chain", "$sluice_peer", ["1", "$sluice_header_chain"]),
+  ];
+}
+
 /** Maps that the headers above, the redirects in Lua and the access log read. */
 export function forwardedMaps(view: ConfView): VariableMap[] {
   const { forwarded } = view;
   const trust = forwarded.useForwardedHeaders;
-  const peer = forwarded.useProxyProtocol ? "$proxy_protocol_addr" : "$realip_remote_addr";
+  const chained = forwarded.chain !== undefined;
+  const peer = forwarded.useProxyProtocol ? "$proxy_protocol_addr" : chained ? "$sluice_peer" : "$realip_remote_addr";
   const scheme = forwarded.useProxyProtocol ? "$sluice_proxy_scheme" : "$scheme";
   const port = forwarded.useProxyProtocol ? "$proxy_protocol_server_port" : "$server_port";
   const skip = view.accessLog.skipUrls;
@@ -86,15 +96,7 @@ export function forwardedMaps(view: ConfView): VariableMap[] {
       : [map("$sluice_nothing", "best_http_host", host)]),
     map("$upstream_vhost", "sluice_upstream_host", "$upstream_vhost", ["", trust ? "$best_http_host" : host]),
     ...(forwarded.useProxyProtocol ? [map("$proxy_protocol_server_port", "sluice_proxy_scheme", "$scheme", ["443", "https"])] : []),
-    ...(forwarded.chain === undefined
-      ? []
-      : [
-          map(headerVariable(forwarded.forwardedForHeader), "sluice_header_chain", headerVariable(forwarded.forwardedForHeader), [
-            "",
-            "$proxy_protocol_addr",
-          ]),
-          map("$sluice_proxy_trusted", "sluice_proxy_chain", "$proxy_protocol_addr", ["1", "$sluice_header_chain"]),
-        ]),
+    ...(chained ? chainMaps(headerVariable(forwarded.forwardedForHeader)) : []),
     // port 443 in the PROXY line beats X-Forwarded-Proto
     ...(trust && forwarded.useProxyProtocol
       ? [

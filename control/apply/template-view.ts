@@ -151,6 +151,8 @@ function realIpLines(view: ConfView): object {
     { name: "real_ip_header", args: [header] },
     { name: "real_ip_recursive", args: ["on"] },
     ...forwarded.trusted.map((cidr) => ({ name: "set_real_ip_from", args: [cidr] })),
+    // what comes by way of ssl_preread; whether its client is trusted is seen to before
+    ...(view.stream?.passthrough === undefined ? [] : [{ name: "set_real_ip_from", args: ["127.0.0.1"] }]),
     // realip looks twice: before this header is there, and again after the rewrite phase
     ...(forwarded.chain === undefined
       ? []

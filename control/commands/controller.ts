@@ -99,7 +99,11 @@ export async function runController(options: Options): Promise<number> {
     board,
     logger,
     names,
-    general: { httpsPort: options.httpsPort, healthPath: options.healthCheckPath },
+    general: {
+      httpsPort: options.httpsPort,
+      healthPath: options.healthCheckPath,
+      passthrough: options.enableSslPassthrough && install.features.stream,
+    },
     liveStreams: script !== undefined,
     buildOptions: currentOptions,
     onBuilt: (built) => {

@@ -139,10 +139,11 @@ export interface Forwarded {
   /** set_real_ip_from. */
   readonly trusted: readonly string[];
   /**
-   * PROXY protocol and forwarded headers together: the client's address is looked for in the forwarded-for header only
-   * where the PROXY line's address is trusted. realip reads it from a header, whose name no client may guess.
+   * PROXY lines and forwarded headers together, also where the lines are our own (--enable-ssl-passthrough): the client's
+   * address is looked for in the forwarded-for header only where the peer, which the PROXY line names if there is one, is
+   * trusted. realip reads it from a header, whose name no client may guess.
    */
-  readonly chain?: { readonly secretHeader: string; readonly upstreamHeader: string };
+  readonly chain?: { readonly secretHeader: string; readonly upstreamHeader?: string };
   readonly generateRequestId: boolean;
   readonly addOriginalUri: boolean;
 }

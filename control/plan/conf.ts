@@ -7,6 +7,7 @@ import { type Settings, settingDirectives } from "../catalog/settings.ts";
 import { errorPageDirectives } from "../features/custom-errors.ts";
 import { wafDirectives } from "../features/waf.ts";
 import type { ConfBasis } from "../model/conf-basis.ts";
+import { chainsAddresses } from "./client-chain.ts";
 import { fileDirectives } from "./conf-files.ts";
 import { httpDirectives } from "./conf-http.ts";
 import { accessLog, httpErrorLog, logPath } from "./conf-logs.ts";
@@ -114,7 +115,7 @@ export function confView(basis: ConfBasis, parts: ConfParts, around: ConfSurroun
     maps: altSvc(settings, around).maps,
     geo: can("use-geoip2", settings, around) ? geoDatabases(around.geoip().files, settings["geoip2-autoreload-in-minutes"]) : [],
     accessLog: accessLog(settings, around.logDir),
-    forwarded: forwarded(settings, around.secret),
+    forwarded: forwarded(settings, around),
     upstreams: {
       keepalive: settings["upstream-keepalive-connections"],
       keepaliveRequests: settings["upstream-keepalive-requests"],
@@ -164,7 +165,7 @@ function withPaths(profile: Profile, filesDir: string): Profile {
   return { ...profile, directives: profile.directives.map((d) => placed(d, filesDir)) };
 }
 
-function forwarded(settings: Settings, secret: string): Forwarded {
+function forwarded(settings: Settings, around: ConfSurroundings): Forwarded {
   return {
     useForwardedHeaders: settings["use-forwarded-headers"],
     useProxyProtocol: settings["use-proxy-protocol"],
@@ -175,10 +176,15 @@ function forwarded(settings: Settings, secret: string): Forwarded {
     trusted: settings["proxy-real-ip-cidr"],
     generateRequestId: settings["generate-request-id"],
     addOriginalUri: settings["proxy-add-original-uri-header"],
-    ...(settings["use-proxy-protocol"] && settings["use-forwarded-headers"]
-      ? { chain: { secretHeader: `X-Sluice-Chain-${secret}`, upstreamHeader: settings["forwarded-for-proxy-protocol-header"] } }
-      : {}),
+    ...chain(settings, around),
   };
+}
+
+function chain(settings: Settings, around: ConfSurroundings): Pick<Forwarded, "chain"> {
+  if (!chainsAddresses(settings, around.passthroughPort !== undefined)) return {};
+  const secretHeader = `X-Sluice-Chain-${around.secret}`;
+  const upstreamHeader = settings["forwarded-for-proxy-protocol-header"];
+  return { chain: { secretHeader, ...(settings["use-proxy-protocol"] ? { upstreamHeader } : {}) } };
 }
 
 function errorPages(settings: Settings): Directive[] {

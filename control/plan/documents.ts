@@ -17,6 +17,7 @@ import type { Backend } from "../model/backend.ts";
 import type { Certificate } from "../model/certificate.ts";
 import type { ConfBasis } from "../model/conf-basis.ts";
 import type { Host, HostPattern, Model, Route } from "../model/model.ts";
+import { chainsAddresses, trustedPeers } from "./client-chain.ts";
 import { profileOf } from "./profiles.ts";
 
 /** Text by key, one map per kind of the batch. */
@@ -91,6 +92,8 @@ function certificateText(certificate: Certificate): string {
 export interface GeneralOptions {
   readonly httpsPort: number;
   readonly healthPath: string;
+  /** The https port is ssl_preread's. */
+  readonly passthrough: boolean;
 }
 
 export function generalOf(basis: ConfBasis, options: GeneralOptions, patterns: readonly HostPattern[]): GeneralDocument {
@@ -114,6 +117,7 @@ export function generalOf(basis: ConfBasis, options: GeneralOptions, patterns: r
     ...(settings["ssl-reject-handshake"] ? { rejectHandshake: true as const } : {}),
     hostPatterns: patterns.map(({ pattern, host }) => ({ pattern, host })),
     ...accessOf(settings),
+    ...(chainsAddresses(settings, options.passthrough) ? { proxies: trustedPeers(settings, options.passthrough) } : {}),
   };
 }
 

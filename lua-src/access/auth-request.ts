@@ -1,6 +1,7 @@
 /** The request to an auth service: where it goes and what it says of the client's request. */
 import { expandTemplate, parseTemplate, type Template } from "../base/template";
 import type { AuthExternalDocument, TimeoutsDocument } from "../wire";
+import { clientAddress } from "./client-address";
 import { exchange, type Keepalive, type Reply, type Target, type Timeouts } from "./http-client";
 
 type Names = LuaTable<string, true | undefined>;
@@ -171,9 +172,9 @@ function addOwnHeaders(lines: Lines, service: AuthService): void {
   say(lines, service, "X-Original-URL", `${variable("scheme")}://${variable("http_host")}${target}`);
   say(lines, service, "X-Original-Method", ngx.req.get_method());
   say(lines, service, "X-Sent-From", "nginx-ingress-controller");
-  say(lines, service, "X-Real-IP", variable("remote_addr"));
+  say(lines, service, "X-Real-IP", clientAddress());
   // there is such a variable only where the upstream gets it, too
-  say(lines, service, "X-Forwarded-For", ngx.var.get("full_x_forwarded_for") ?? variable("remote_addr"));
+  say(lines, service, "X-Forwarded-For", ngx.var.get("full_x_forwarded_for") ?? clientAddress());
   say(lines, service, "X-Request-ID", variable("req_id"));
   say(lines, service, "X-Auth-Request-Redirect", service.redirect === undefined ? target : expandTemplate(service.redirect));
   if (service.tellsScheme) {

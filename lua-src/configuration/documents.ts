@@ -108,6 +108,7 @@ const checkGeneral = object({
     "blockUserAgents?": list(text),
     "blockReferers?": list(text),
   }),
+  "proxies?": list(text),
 });
 
 const checkServers = object({ certificates: record(text), servers: record(text) });
@@ -144,6 +145,7 @@ const arrays: Record<string, true> = {
   alternativeBackends: true,
   logVariables: true,
   statusAllow: true,
+  proxies: true,
   hostPatterns: true,
   users: true,
   origins: true,

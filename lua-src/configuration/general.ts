@@ -25,6 +25,7 @@ interface State {
   allow: Networks | undefined;
   deny: Networks | undefined;
   blocked: Networks | undefined;
+  proxies: Networks | undefined;
   /** GeneralDocument.statusAllow. */
   status: Networks;
   agents: Patterns | undefined;
@@ -38,6 +39,7 @@ const state: State = {
   allow: undefined,
   deny: undefined,
   blocked: undefined,
+  proxies: undefined,
   status: networksOf(initial.statusAllow),
   agents: undefined,
   referers: undefined,
@@ -48,10 +50,11 @@ function networks(list: readonly string[] | undefined): Networks | undefined {
   return list === undefined ? undefined : networksOf(list);
 }
 
-function prepareAccess({ access, statusAllow }: GeneralDocument): void {
+function prepareAccess({ access, statusAllow, proxies }: GeneralDocument): void {
   state.allow = networks(access?.allow);
   state.deny = networks(access?.deny);
   state.blocked = networks(access?.blockCidrs);
+  state.proxies = networks(proxies);
   state.status = networksOf(statusAllow);
   state.agents = preparePatterns(access?.blockUserAgents);
   state.referers = preparePatterns(access?.blockReferers);

@@ -1,4 +1,5 @@
 /** allowlist-source-range and denylist-source-range; a list that the route does not have is the ConfigMap's. */
+import { clientBytes } from "../access/client-address";
 import { contains, type Networks, networksOf } from "../access/networks";
 import { list, object, text } from "../configuration/check";
 import { generalState } from "../configuration/general";
@@ -12,7 +13,7 @@ interface IpAccess {
 
 /** Deny first; without an allow list an address that is not denied has no say (it matters to satisfy any). */
 function access(config: IpAccess): LuaMultiReturn<[number?, string?]> {
-  const bytes = ngx.var.get("binary_remote_addr") ?? "";
+  const bytes = clientBytes();
   const deny = config.deny ?? generalState.deny;
   if (deny !== undefined && contains(deny, bytes)) {
     return $multi(403);

@@ -1,4 +1,5 @@
 /** limit-rps, limit-rpm, limit-connections: what is above the limit is refused. Counted per Ingress and key. */
+import { clientBytes } from "../access/client-address";
 import { contains, type Networks, networksOf } from "../access/networks";
 import { logError } from "../base/log";
 import { expandTemplate, parseTemplate, type Template } from "../base/template";
@@ -27,6 +28,7 @@ interface RateLimit {
 }
 
 const longestKey = 64;
+const usualKey = "binary_remote_addr";
 
 /** Marks a request that was looked at: like nginx, once, however often it is redirected internally. */
 function firstLook(): boolean {
@@ -38,11 +40,11 @@ function firstLook(): boolean {
 }
 
 function isAllowed(allow: Networks | undefined): boolean {
-  return allow !== undefined && contains(allow, ngx.var.get("binary_remote_addr") ?? "");
+  return allow !== undefined && contains(allow, clientBytes());
 }
 
 function keyOf({ variable, template }: RateLimit): string {
-  const key = variable === undefined ? expandTemplate(template) : (ngx.var.get(variable) ?? "");
+  const key = variable === undefined ? expandTemplate(template) : variable === usualKey ? clientBytes() : (ngx.var.get(variable) ?? "");
   return key.length > longestKey ? ngx.md5(key) : key;
 }
 

@@ -2,6 +2,7 @@
  * Who may pass: address lists, credentials, external authentication, in that order, as nginx's access phase does it.
  * With satisfy any one that says yes is enough; when all say no, 401 (somebody could be told who asks) before 403.
  */
+import { clientBytes } from "../access/client-address";
 import { contains } from "../access/networks";
 import { generalState } from "../configuration/general";
 import type { RequestState, Step } from "../features/feature";
@@ -34,7 +35,7 @@ function verdictOf(steps: Steps, any: boolean, soFar: number | undefined, reques
 /** block-cidrs, as a list of the whole server: a route with lists of its own does not have it. */
 function isBlocked(more: RouteMore | undefined): boolean {
   const blocked = generalState.blocked;
-  return blocked !== undefined && more?.ownLists !== true && contains(blocked, ngx.var.get("binary_remote_addr") ?? "");
+  return blocked !== undefined && more?.ownLists !== true && contains(blocked, clientBytes());
 }
 
 function decide(request: RequestState, more: RouteMore | undefined): number | undefined {

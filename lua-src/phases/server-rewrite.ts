@@ -2,6 +2,7 @@
  * server_rewrite_by_lua: finds host, route and backend before nginx picks a location, and points the request at the
  * location of its route's profile. The plain case leaves the URI alone, so nginx takes `location /`.
  */
+import { clientBytes } from "../access/client-address";
 import { isBlockedClient } from "../access/client-blocks";
 import { contains } from "../access/networks";
 import { chooseAlternative } from "../balancer/choose";
@@ -230,7 +231,7 @@ function answerOwnPath(uri: string): boolean {
   }
   if (uri === "/nginx_status") {
     ngx.var.set("sluice_nolog", "1");
-    if (!contains(generalState.status, ngx.var.get("binary_remote_addr") ?? "")) {
+    if (!contains(generalState.status, clientBytes())) {
       ngx.exit(403);
     }
     setUri("/~status");
