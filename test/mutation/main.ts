@@ -1,8 +1,8 @@
 /**
  * Breaks rows of the catalogue and expects the cases to notice: a controller in which an annotation or ConfigMap key
  * has no effect must fail at least one case. `node build/run.mjs test/mutation/main.ts [--rows=N] [--seed=TEXT] [--only=NAME,…] [--lanes=N]`
- * unproven.txt beside it lists the rows of which it is not known that a case notices (settings that no client sees among them):
- * they are not chosen.
+ * unproven.txt beside it lists the rows of which it is not known that a case notices, with the reason where there is one: they
+ * are not chosen.
  */
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -103,7 +103,11 @@ async function main(): Promise<void> {
   const seed =
     values.seed ?? (spawnSync("git", ["rev-parse", "HEAD"], { cwd: root, encoding: "utf8" }).stdout.trim() || new Date().toISOString());
   const names = values.only?.split(",");
-  const known = new Set(readFileSync(resolve(root, "test/mutation/unproven.txt"), "utf8").split("\n"));
+  const known = new Set(
+    readFileSync(resolve(root, "test/mutation/unproven.txt"), "utf8")
+      .split("\n")
+      .map((line) => line.split(" ")[0]),
+  );
   const rows = fullRows();
   const open = rows.filter(({ table, name }) => !known.has(`${table}:${name}`));
   const chosen = names === undefined ? shuffled(open, seed).slice(0, Number(values.rows)) : rows.filter(({ name }) => names.includes(name));

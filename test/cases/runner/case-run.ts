@@ -6,7 +6,7 @@ import { findService } from "../../kit/fixtures/catalog";
 import { fixtureObjects, type KubeObject, sliceObject } from "../../kit/fixtures/objects";
 import { checkLog, logSize } from "./access-log";
 import { review, webhookUp } from "./admission";
-import type { ApplyStep, Case, Expectation, RequestStep, SawSpec, Step } from "./case";
+import type { ApplyStep, Case, Expectation, Range, RequestStep, SawSpec, Step } from "./case";
 import { createSender, type Sender } from "./client/client";
 import { type CookieJar, createJar } from "./client/cookie-jar";
 import { headerValues } from "./client/reply";
@@ -126,11 +126,20 @@ async function request(run: Run, step: RequestStep): Promise<readonly string[]> 
 async function saw(run: Run, wanted: SawSpec): Promise<readonly string[]> {
   await pause(SAW_SETTLE_MS);
   const all = await run.context.fixtures.seen(wanted.service);
-  const count = all.filter((one) => one.namespace === "default" && isSeen(one, wanted)).length;
-  const [min, max] = wanted.count;
-  if (count >= min && count <= max) return [];
-  const seen = all.map((one) => `${one.method} ${one.uri}`).slice(0, 5);
-  return [`requests seen by ${wanted.service}: expected ${min} to ${max}, came ${count} (${all.length} in all: ${seen.join(", ")})`];
+  const found = all.filter((one) => one.namespace === "default" && isSeen(one, wanted));
+  const connections = new Set(found.map((one) => one.connection)).size;
+  const outside = (value: number, [min, max]: Range): boolean => value < min || value > max;
+  if (outside(found.length, wanted.count)) {
+    const [min, max] = wanted.count;
+    const seen = all.map((one) => `${one.method} ${one.uri}`).slice(0, 5);
+    return [
+      `requests seen by ${wanted.service}: expected ${min} to ${max}, came ${found.length} (${all.length} in all: ${seen.join(", ")})`,
+    ];
+  }
+  if (wanted.connections !== undefined && outside(connections, wanted.connections)) {
+    return [`connections to ${wanted.service}: expected ${wanted.connections.join(" to ")}, came ${connections}`];
+  }
+  return [];
 }
 
 async function runStep(run: Run, step: Step): Promise<readonly string[]> {

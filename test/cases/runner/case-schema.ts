@@ -89,7 +89,10 @@ const step = tagged({
   wait: shape({ wait: shape({ ms: whole }, ["ms"]) }),
   scale: shape({ scale: shape({ service: text, pods: whole }, ["service", "pods"]) }),
   saw: shape({
-    saw: shape({ service: text, count: range, method: matcher, uri: matcher, headers: matchers, body: matcher }, ["service", "count"]),
+    saw: shape({ service: text, count: range, connections: range, method: matcher, uri: matcher, headers: matchers, body: matcher }, [
+      "service",
+      "count",
+    ]),
   }),
   logs: shape({ logs: shape({ contains: texts, lacks: texts }) }),
   conf: shape({ conf: shape({ contains: texts, lacks: texts }) }),

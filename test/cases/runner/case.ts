@@ -86,6 +86,8 @@ export interface ApplyStep {
 export interface SawSpec {
   readonly service: string;
   readonly count: Range;
+  /** How many connections they came on. */
+  readonly connections?: Range;
   readonly method?: Matcher;
   readonly uri?: Matcher;
   readonly headers?: Matchers;

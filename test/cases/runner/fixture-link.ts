@@ -3,7 +3,7 @@ import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { NETWORK } from "../../kit/fixtures/catalog";
 import type { KeyPair } from "../../kit/fixtures/http-echo";
-import type { Seen } from "../../kit/fixtures/record";
+import type { Recorded } from "../../kit/fixtures/record";
 import { startFixtures } from "../../kit/fixtures/server";
 
 type Ask =
@@ -15,7 +15,7 @@ type Ask =
 export interface FixtureLink {
   reset(): Promise<void>;
   scale(service: string, pods: number): Promise<void>;
-  seen(service: string): Promise<readonly Seen[]>;
+  seen(service: string): Promise<readonly Recorded[]>;
   stop(): void;
 }
 
@@ -90,7 +90,7 @@ export async function startFixtureProcess(bundle: string, tls: KeyPair): Promise
   return {
     reset: async () => void (await call({ kind: "reset" })),
     scale: async (service, pods) => void (await call({ kind: "scale", service, pods })),
-    seen: async (service) => (await call({ kind: "seen", service })) as readonly Seen[],
+    seen: async (service) => (await call({ kind: "seen", service })) as readonly Recorded[],
     stop: () => child.disconnect(),
   };
 }
