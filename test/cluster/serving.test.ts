@@ -1,8 +1,5 @@
-import { readdirSync, readFileSync } from "node:fs";
 import { request } from "node:http";
-import { resolve } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { parseAllDocuments } from "yaml";
 import { eventually } from "./control-plane.ts";
 import { type ControllerPod, deployment, ingress, World } from "./world.ts";
 
@@ -54,27 +51,6 @@ test("a Deployment, a Service and an Ingress are served; edits, scaling and dele
   await world.mustKubectl(["delete", "ingress", "web"]);
   await eventually("the host is gone", async () => (await get("web2.test")).status === 404);
 });
-
-test("everything in examples/ can be applied, edited and deleted", async () => {
-  await world.mustKubectl(["create", "namespace", "demo"]);
-  const folder = resolve(process.env.SLUICE_ROOT!, "examples");
-  const objects = readdirSync(folder)
-    .filter((file) => file.endsWith(".yaml"))
-    .flatMap((file) => parseAllDocuments(readFileSync(resolve(folder, file), "utf8")).map((document) => document.toJS() as Manifest))
-    // Their addresses are those of local pods, which no cluster takes.
-    .filter((object) => object !== null && object.kind !== "EndpointSlice" && object.kind !== "IngressClass");
-  await world.mustApply(...objects);
-  const ingresses = objects.filter(({ kind }) => kind === "Ingress");
-  const host = ingresses[0]!.spec.rules[0]!.host;
-  await eventually(`${host} is known`, async () => (await get(host)).status !== 404);
-  await world.mustKubectl(["-n", "demo", "delete", "ingress", "--all"]);
-  await eventually(`${host} is gone`, async () => (await get(host)).status === 404);
-});
-
-interface Manifest {
-  readonly kind: string;
-  readonly spec: { readonly rules: readonly { readonly host: string }[] };
-}
 
 test("the API server dies and comes back: serving goes on, nothing is lost", async () => {
   await world.mustApply(...deployment("stay", 2, "v1"), ingress("stay", "stay.test", "stay"));

@@ -101,17 +101,18 @@ export class World {
     }
   }
 
-  kubectl(args: readonly string[], input?: object | string): Promise<Spoken> {
+  kubectl(args: readonly string[], input?: object | string, env: Readonly<Record<string, string>> = {}): Promise<Spoken> {
+    const options = { maxBuffer: 1 << 26, env: { ...process.env, ...env } };
     return new Promise((done) => {
-      const child = execFile("kubectl", [`--kubeconfig=${this.plane.adminConfig}`, ...args], { maxBuffer: 1 << 26 }, (error, out, err) => {
+      const child = execFile("kubectl", [`--kubeconfig=${this.plane.adminConfig}`, ...args], options, (error, out, err) => {
         done({ code: error === null ? 0 : Number(error.code ?? 1), out, err });
       });
       child.stdin?.end(input === undefined ? undefined : typeof input === "string" ? input : JSON.stringify(input));
     });
   }
 
-  async mustKubectl(args: readonly string[], input?: object | string): Promise<string> {
-    const { code, out, err } = await this.kubectl(args, input);
+  async mustKubectl(args: readonly string[], input?: object | string, env: Readonly<Record<string, string>> = {}): Promise<string> {
+    const { code, out, err } = await this.kubectl(args, input, env);
     if (code !== 0) throw new Error(`kubectl ${args.join(" ")}: ${err}`);
     return out;
   }
