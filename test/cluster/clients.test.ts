@@ -14,7 +14,7 @@ const prefix = "nginx.ingress.kubernetes.io";
 
 beforeAll(async () => {
   await world.start();
-  pod = await world.startController(0, ["--publish-status-address=192.0.2.1"]);
+  pod = await world.startController(0, ["--publish-service=ingress-nginx/publish"]);
   await world.mustApply(...deployment("old", 2, "v1"), ...deployment("new", 2, "v2"));
   await world.rolledOut("old");
   await world.rolledOut("new");
@@ -212,4 +212,20 @@ test("cert-manager's edit in place: the path is put into the app's own Ingress a
   const remove = [{ op: "remove", path: "/spec/rules/0/http/paths/0" }];
   await world.mustKubectl(["patch", "ingress", "inplace", "--type=json", "-p", JSON.stringify(remove)]);
   await eventually("the app answers again", async () => (await at(challenge)) === "v1");
+});
+
+test("external-dns reads the load balancer's names and addresses from the status, and sees them change", async () => {
+  const annotations = { "external-dns.alpha.kubernetes.io/ttl": "60" };
+  await world.mustApply(ingress("dns", "dns.test", "old", { annotations }));
+  const ways = [{ hostname: "lb-1.example.test" }, { hostname: "lb-2.example.test" }, { ip: "203.0.113.8" }];
+  for (const way of ways) {
+    const patch = JSON.stringify({ status: { loadBalancer: { ingress: [way] } } });
+    await world.mustKubectl(["-n", "ingress-nginx", "patch", "service", "publish", "--subresource=status", "--type=merge", "-p", patch]);
+    const [kind, value] = Object.entries(way)[0]!;
+    const condition = `--for=jsonpath={.status.loadBalancer.ingress[?(@.${kind}=="${value}")].${kind}}=${value}`;
+    await world.mustKubectl(["wait", "ingress/dns", condition, "--timeout=60s"]);
+  }
+  // The Service's own external address stays, the load balancer's former ones do not.
+  const targets = await world.mustKubectl(["get", "ingress", "dns", "-o", "jsonpath={.status.loadBalancer.ingress[*]['ip','hostname']}"]);
+  expect(targets.split(" ").sort()).toEqual(["198.51.100.9", "203.0.113.8"]);
 });
