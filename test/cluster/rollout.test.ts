@@ -80,7 +80,7 @@ test("a rollout of ten pods that stop listening at once loses no request, and se
   expect([...counts].filter(([, count]) => count > 1)).toEqual([]);
 }, 120_000);
 
-test("pods that serve their open connections to the end lose no POST either", async () => {
+test("pods that listen on until nothing comes any more lose no POST either", async () => {
   const { reading, writing } = await rollUnderLoad("lingering", { LINGER: "2000" });
   expect(reading.failures).toEqual({});
   expect(writing.failures).toEqual({});

@@ -1,5 +1,5 @@
-import { request } from "node:http";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { get as ask } from "../kit/client.ts";
 import { eventually } from "./control-plane.ts";
 import { type ControllerPod, deployment, ingress, World } from "./world.ts";
 
@@ -19,23 +19,9 @@ interface Answer {
   readonly version?: string;
 }
 
-/** Not fetch: it sets the Host header itself. */
-function get(host: string, path = "/"): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    const call = request({ host: "127.0.0.1", port: pod.httpPort, path, headers: { host } }, (response) => {
-      let text = "";
-      response.on("data", (part: Buffer) => {
-        text += part.toString();
-      });
-      response.on("error", reject);
-      response.on("end", () => {
-        const body = response.headers["content-type"] === "application/json" ? JSON.parse(text) : {};
-        resolve({ status: response.statusCode ?? 0, ...body });
-      });
-    });
-    call.on("error", reject);
-    call.end();
-  });
+async function get(host: string, at = pod): Promise<Answer> {
+  const { status, headers, body } = await ask({ port: at.httpPort, host });
+  return { status, ...(headers["content-type"] === "application/json" ? JSON.parse(body) : {}) };
 }
 
 test("a Deployment, a Service and an Ingress are served; edits, scaling and deletion follow", async () => {
@@ -79,17 +65,55 @@ test("a history that was compacted while the API server was away is no hindrance
   await eventually("the old one is not", async () => (await get("old.test")).status === 404);
 });
 
+function inNamespace(namespace: string, object: object): object {
+  const { metadata, ...rest } = object as { readonly metadata: object };
+  return { ...rest, metadata: { ...metadata, namespace } };
+}
+
+const moved = { "nginx.ingress.kubernetes.io/permanent-redirect": "https://moved.test/" };
+
+test("with a namespace selector, namespaces are served while they have the label", async () => {
+  const team = await world.startController(2, ["--watch-namespace-selector=team=shop", "--election-id=ingress-nginx-leader"]);
+  await world.mustKubectl(["create", "namespace", "shop"]);
+  await world.mustApply(inNamespace("shop", ingress("shop", "shop.test", "none", { annotations: moved })));
+  await eventually("the other controller serves all namespaces", async () => (await get("shop.test")).status === 301);
+  expect((await get("shop.test", team)).status).toBe(404);
+  await world.mustKubectl(["label", "namespace", "shop", "team=shop"]);
+  await eventually("the label brings it in", async () => (await get("shop.test", team)).status === 301);
+  await world.mustKubectl(["label", "namespace", "shop", "team-"]);
+  await eventually("without the label it is out", async () => (await get("shop.test", team)).status === 404);
+  expect((await get("shop.test")).status).toBe(301);
+  await world.stopController(team.name);
+});
+
+test("controllers side by side: each serves its classes, and writes the status of its own Ingresses", async () => {
+  const spec = { controller: "edge.test/controller" };
+  await world.mustApply({ apiVersion: "networking.k8s.io/v1", kind: "IngressClass", metadata: { name: "edge" }, spec });
+  const flags = ["--ingress-class=edge", "--controller-class=edge.test/controller", "--election-id=ingress-nginx-leader"];
+  const edge = await world.startController(3, [...flags, "--publish-status-address=192.0.2.3"]);
+  await world.mustApply(
+    ingress("ours", "ours.test", "none", { annotations: moved }),
+    ingress("theirs", "theirs.test", "none", { annotations: moved, class: "edge" }),
+  );
+  await eventually("the first serves its own", async () => (await get("ours.test")).status === 301);
+  await eventually("the second serves its own", async () => (await get("theirs.test", edge)).status === 301);
+  expect([(await get("theirs.test")).status, (await get("ours.test", edge)).status]).toEqual([404, 404]);
+  const address = (name: string) => world.mustKubectl(["get", "ingress", name, "-o", "jsonpath={.status.loadBalancer.ingress[*].ip}"]);
+  await eventually(
+    "both have their addresses",
+    async () => (await address("theirs")) === "192.0.2.3" && (await address("ours")) === "198.51.100.9",
+  );
+  // It goes from one to the other when its class does.
+  await world.mustKubectl(["patch", "ingress", "ours", "--type=merge", "-p", '{"spec":{"ingressClassName":"edge"}}']);
+  await eventually("the second has it", async () => (await get("ours.test", edge)).status === 301);
+  await eventually("the first has not", async () => (await get("ours.test")).status === 404);
+  await eventually("its address is the second's", async () => (await address("ours")) === "192.0.2.3");
+  await world.stopController(edge.name);
+});
+
 test("with the rights of one namespace only, that namespace is served", async () => {
   await world.mustKubectl(["delete", "clusterrolebinding", "ingress-nginx"]);
-  const inside = { ...(ingress("inside", "inside.test", "web") as { metadata: object }) };
-  await world.mustApply({
-    ...inside,
-    metadata: {
-      ...inside.metadata,
-      namespace: "ingress-nginx",
-      annotations: { "nginx.ingress.kubernetes.io/permanent-redirect": "https://moved.test/" },
-    },
-  });
+  await world.mustApply(inNamespace("ingress-nginx", ingress("inside", "inside.test", "web", { annotations: moved })));
   pod = await world.startController(1, ["--watch-namespace=ingress-nginx"]);
   await eventually("the Ingress of the namespace is served", async () => (await get("inside.test")).status === 301);
   expect((await get("later.test")).status).toBe(404);
