@@ -1,5 +1,6 @@
 /** Talking to the Kubernetes API: one keep-alive agent, credentials read again every minute. */
 
+import { readFileSync } from "node:fs";
 import { Agent as HttpAgent } from "node:http";
 import { Agent as HttpsAgent, type RequestOptions } from "node:https";
 import type { Readable } from "node:stream";
@@ -41,16 +42,30 @@ interface Credentials {
 }
 
 const credentialsMs = 60_000;
-const requestMs = 60_000;
 
-export function connectApiServer(config: KubeConfig): ApiServer {
+/** Milliseconds. */
+export interface ApiTimeouts {
+  readonly connect: number;
+  /** Until the head of a watch comes. */
+  readonly head: number;
+  /** Between two pieces of a list: the API server itself takes up to a minute, and a large page may come slowly. */
+  readonly idle: number;
+}
+
+const defaultTimeouts: ApiTimeouts = { connect: 10_000, head: 30_000, idle: 70_000 };
+
+export function connectApiServer(config: KubeConfig, timeouts: ApiTimeouts = defaultTimeouts): ApiServer {
   const cluster = config.getCurrentCluster();
   if (cluster === null || cluster === undefined) throw new Error("the kubeconfig names no cluster");
   const url = cluster.server.replace(/\/+$/, "");
   let current: Credentials | undefined;
+  let stale = false;
 
   async function credentials(): Promise<Credentials> {
-    if (current === undefined || Date.now() - current.readAt >= credentialsMs) current = await readCredentials(config, current);
+    if (current === undefined || stale || Date.now() - current.readAt >= credentialsMs) {
+      current = await readCredentials(config, current);
+      stale = false;
+    }
     return current;
   }
 
@@ -62,13 +77,14 @@ export function connectApiServer(config: KubeConfig): ApiServer {
       agent,
       retry: { limit: 0 },
       followRedirect: false,
-      timeout: { connect: 10_000, secureConnect: 10_000, response: 30_000 },
+      timeout: { connect: timeouts.connect, secureConnect: timeouts.connect, response: timeouts.head },
     } as unknown as GotOptions;
   }
 
   function failed(error: unknown): ApiError {
     const failure = apiErrorOf(error);
-    if (failure.status === 401) current = undefined;
+    // Without a status: the certificate authority may have changed.
+    if (failure.status === 401 || failure.status === undefined) stale = true;
     return failure;
   }
 
@@ -77,7 +93,8 @@ export function connectApiServer(config: KubeConfig): ApiServer {
     async get(path, query, signal) {
       const base = await options(query);
       try {
-        const timeout = { connect: 10_000, secureConnect: 10_000, request: requestMs };
+        const { connect, idle } = timeouts;
+        const timeout = { connect, secureConnect: connect, response: idle, socket: idle, request: 10 * idle };
         const response = await got(`${url}${path}`, {
           ...base,
           timeout,
@@ -139,6 +156,9 @@ async function readCredentials(config: KubeConfig, former: Credentials | undefin
   await config.applyToHTTPSOptions(options);
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(options.headers ?? {})) headers[name.toLowerCase()] = String(value);
+  // The library keeps the token for a minute; after a 401 the file may hold a new one.
+  const tokenFile = config.getCurrentUser()?.authProvider?.config?.tokenFile as string | undefined;
+  if (tokenFile !== undefined) headers.authorization = `Bearer ${readFileSync(tokenFile, "utf8").trim()}`;
   if (typeof options.auth === "string") headers.authorization = `Basic ${Buffer.from(options.auth).toString("base64")}`;
   const { ca, cert, key, pfx, passphrase, rejectUnauthorized, servername } = options;
   const material = { ca, cert, key, pfx, passphrase, rejectUnauthorized, servername };

@@ -5,10 +5,10 @@ import type { Finding } from "../model/finding.ts";
 import { refKey } from "../model/ids.ts";
 import { type Clock, systemClock } from "../run/clock.ts";
 import type { Logger } from "../run/logger.ts";
-import { type ApiServer, connectApiServer, type Query } from "./api-server.ts";
+import { type ApiServer, type ApiTimeouts, connectApiServer, type Query } from "./api-server.ts";
 import { type BackoffLimits, defaultBackoff } from "./backoff.ts";
 import { kindRows, reduceObject } from "./kinds.ts";
-import { type RawObject, Reflector } from "./reflector.ts";
+import { defaultWatchLimits, type RawObject, Reflector, type WatchLimits } from "./reflector.ts";
 import type { KindName, Sink, Source, SourceEvent } from "./source.ts";
 
 /** What one reflector follows. */
@@ -58,6 +58,10 @@ export interface ClusterOptions {
   readonly logger: Logger;
   readonly clock?: Clock;
   readonly backoff?: BackoffLimits;
+  /** --sync-period in milliseconds; 0: never. */
+  readonly resyncMs?: number;
+  readonly limits?: WatchLimits;
+  readonly timeouts?: ApiTimeouts;
 }
 
 export class ClusterSource implements Source {
@@ -81,7 +85,7 @@ export class ClusterSource implements Source {
     this.#options = options;
     this.#logger = options.logger.named("cluster");
     this.#clock = options.clock ?? systemClock;
-    this.#api = connectApiServer(options.config);
+    this.#api = connectApiServer(options.config, options.timeouts);
   }
 
   start(sink: Sink): void {
@@ -119,6 +123,8 @@ export class ClusterSource implements Source {
       logger: this.#logger,
       clock: this.#clock,
       backoff: this.#options.backoff ?? defaultBackoff,
+      resyncMs: this.#options.resyncMs ?? 0,
+      limits: this.#options.limits ?? defaultWatchLimits,
       sink: {
         upsert: (raw) => this.#upsert(kind, raw),
         remove: (namespace, name) => this.#remove(kind, namespace, name),

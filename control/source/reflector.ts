@@ -8,14 +8,10 @@ import type { Logger } from "../run/logger.ts";
 import { ApiError, type ApiServer, apiErrorOf, type Query } from "./api-server.ts";
 import { Backoff, type BackoffLimits } from "./backoff.ts";
 import { linesOf } from "./lines.ts";
+import { isOlder, keyOf, type Versioned, Versions } from "./versions.ts";
 
-export interface RawObject {
-  readonly metadata: {
-    readonly name: string;
-    readonly namespace?: string;
-    readonly resourceVersion: string;
-    readonly annotations?: Readonly<Record<string, string>>;
-  };
+export interface RawObject extends Versioned {
+  readonly metadata: Versioned["metadata"] & { readonly annotations?: Readonly<Record<string, string>> };
 }
 
 export interface ReflectorSink {
@@ -37,8 +33,21 @@ export interface ReflectorOptions {
   readonly logger: Logger;
   readonly clock: Clock;
   readonly backoff: BackoffLimits;
+  /** Everything is listed anew after so long; milliseconds, 0: never. */
+  readonly resyncMs: number;
+  readonly limits: WatchLimits;
   readonly sink: ReflectorSink;
 }
+
+/** Milliseconds. */
+export interface WatchLimits {
+  /** The server sends a bookmark about every minute; a watch that is silent for so long may be half-open. */
+  readonly silenceMs: number;
+  /** A server that ignores sendInitialEvents sends no mark of their end. */
+  readonly initialMs: number;
+}
+
+export const defaultWatchLimits: WatchLimits = { silenceMs: 180_000, initialMs: 30_000 };
 
 interface WatchEvent {
   readonly type: string;
@@ -50,19 +59,28 @@ interface ListBody {
   readonly items?: readonly RawObject[];
 }
 
+/** A list that may be half read: it goes on with its token after a failure. */
+interface Listing {
+  readonly seen: Set<string>;
+  readonly paged: boolean;
+  token: string;
+}
+
 const pageSize = 500;
-/** A server that ignores sendInitialEvents sends no mark of their end. */
-const initialMs = 30_000;
-const graceSeconds = 30;
+/** Say nothing against the place where the watch resumes. */
+const passing: ReadonlySet<number> = new Set([401, 403, 408, 429]);
 
 export class Reflector {
   readonly #options: ReflectorOptions;
   readonly #abort = new AbortController();
   readonly #backoff: Backoff;
-  /** Key → resourceVersion of everything there is. */
-  readonly #versions = new Map<string, string>();
+  readonly #versions = new Versions();
   /** Where the watch goes on; undefined: list first. */
   #resumeFrom: string | undefined;
+  #listing: Listing | undefined;
+  #resync: NodeJS.Timeout | undefined;
+  /** Ends the watch that is open, which is no failure. */
+  #endFor: ((reason: string) => void) | undefined;
   #watchList = true;
   #refused = false;
   #lastContact = 0;
@@ -78,6 +96,7 @@ export class Reflector {
   }
 
   stop(): void {
+    clearTimeout(this.#resync);
     this.#abort.abort();
   }
 
@@ -111,8 +130,10 @@ export class Reflector {
 
   #failed(failure: ApiError): void {
     const { logger, label, sink } = this.#options;
+    const { status = 0 } = failure;
+    // Also where the API server is another than before and does not understand the place.
+    if (status >= 400 && status < 500 && !passing.has(status)) this.#resumeFrom = undefined;
     if (failure.status === 410) {
-      this.#resumeFrom = undefined;
       logger.debug(2, "watch expired, listing again", { kind: label });
     } else if (failure.status === 403) {
       if (!this.#refused) logger.warning("the API server refuses to list or watch", { kind: label, path: this.#options.path });
@@ -124,11 +145,10 @@ export class Reflector {
   }
 
   async #list(): Promise<void> {
-    const { api, path, query } = this.#options;
-    const seen = new Set<string>();
-    let token = "";
-    let paged = true;
+    const { api, path, query, clock } = this.#options;
+    this.#listing ??= { seen: new Set(), paged: true, token: "" };
     for (;;) {
+      const { seen, paged, token }: Listing = this.#listing;
       let body: ListBody;
       try {
         // Without resourceVersion: with resourceVersion=0 the API server's cache ignores the limit.
@@ -137,15 +157,14 @@ export class Reflector {
       } catch (error) {
         if (!(error instanceof ApiError) || error.status !== 410 || token === "") throw error;
         // The list grew too old between two pages: one list in one piece.
-        paged = false;
-        token = "";
-        seen.clear();
+        this.#listing = { seen: new Set(), paged: false, token: "" };
         continue;
       }
-      this.#lastContact = this.#options.clock.now();
+      this.#lastContact = clock.now();
       for (const object of body.items ?? []) seen.add(this.#put(object));
-      token = body.metadata.continue ?? "";
-      if (token !== "") continue;
+      this.#listing.token = body.metadata.continue ?? "";
+      if (this.#listing.token !== "") continue;
+      this.#listing = undefined;
       this.#replaced(seen);
       this.#resumeFrom = body.metadata.resourceVersion;
       return;
@@ -153,101 +172,99 @@ export class Reflector {
   }
 
   async #watch(): Promise<void> {
-    const { api, path, query } = this.#options;
+    const { api, path, query, clock, limits, label, logger } = this.#options;
     // Different for each watch, so that they do not all end at once.
     const timeoutSeconds = 300 + Math.floor(Math.random() * 300);
     const initial = this.#resumeFrom === undefined ? new Set<string>() : undefined;
     const start: Query =
       initial === undefined ? { resourceVersion: this.#resumeFrom! } : { sendInitialEvents: "true", resourceVersionMatch: "NotOlderThan" };
     const { signal } = this.#abort;
-    const stream = await api.stream(path, {
-      ...query,
-      watch: "1",
-      allowWatchBookmarks: "true",
-      timeoutSeconds: String(timeoutSeconds),
-      ...start,
-    });
+    const more = { watch: "1", allowWatchBookmarks: "true", timeoutSeconds: String(timeoutSeconds) };
+    const stream = await api.stream(path, { ...query, ...more, ...start });
     const end = () => stream.destroy(new Error("stopped"));
     if (signal.aborted) end();
     signal.addEventListener("abort", end);
-    // A half-open connection would be waited for for ever.
-    const deadline = setTimeout(
-      () => stream.destroy(new Error("the server did not end the watch in time")),
-      (timeoutSeconds + graceSeconds) * 1000,
-    );
-    const unfinished = setTimeout(() => {
-      if (initial === undefined || this.#resumeFrom !== undefined) return;
-      this.#watchList = false;
-      stream.destroy(new Error("no end of the initial events"));
-    }, initialMs);
+    let endedFor = "";
+    this.#endFor = (reason) => {
+      endedFor = reason;
+      stream.destroy();
+    };
+    const listen = () => setTimeout(() => this.#fellSilent(), this.#resumeFrom === undefined ? limits.initialMs : limits.silenceMs);
+    let silent = listen();
     try {
       for await (const line of linesOf(stream)) {
-        this.#lastContact = this.#options.clock.now();
-        if (initial !== undefined && this.#resumeFrom === undefined) unfinished.refresh();
+        if (endedFor !== "") break;
+        this.#lastContact = clock.now();
         this.#event(JSON.parse(line) as WatchEvent, initial);
+        clearTimeout(silent);
+        silent = listen();
       }
+    } catch (error) {
+      if (endedFor === "") throw error;
+      logger.debug(2, endedFor, { kind: label });
     } finally {
-      clearTimeout(deadline);
-      clearTimeout(unfinished);
+      this.#endFor = undefined;
+      clearTimeout(silent);
       signal.removeEventListener("abort", end);
       stream.destroy();
     }
   }
 
+  #fellSilent(): void {
+    if (this.#resumeFrom === undefined) this.#watchList = false;
+    this.#endFor?.("the watch is silent, opening another");
+  }
+
+  #listAgain(): void {
+    this.#resumeFrom = undefined;
+    this.#endFor?.("listing again after --sync-period");
+  }
+
   #event(event: WatchEvent, initial: Set<string> | undefined): void {
     const { object } = event;
+    const isInitial = this.#resumeFrom === undefined;
     switch (event.type) {
       case "ADDED":
-      case "MODIFIED": {
-        const key = this.#put(object);
-        if (this.#resumeFrom === undefined) initial?.add(key);
+      case "MODIFIED":
+        if (isInitial) initial?.add(this.#put(object));
+        else if (this.#versions.changed(object)) this.#options.sink.upsert(object);
         break;
-      }
       case "DELETED":
-        this.#remove(keyOf(object));
-        if (this.#resumeFrom === undefined) initial?.delete(keyOf(object));
+        if (this.#versions.removed(object)) this.#options.sink.remove(object.metadata.namespace ?? "", object.metadata.name);
+        initial?.delete(keyOf(object));
         break;
       case "BOOKMARK":
-        if (this.#resumeFrom === undefined) {
+        if (isInitial) {
           if (object.metadata.annotations?.["k8s.io/initial-events-end"] !== "true") return;
           this.#replaced(initial ?? new Set());
+          this.#resumeFrom = object.metadata.resourceVersion;
         }
-        this.#resumeFrom = object.metadata.resourceVersion;
-        return;
+        break;
       case "ERROR":
         throw new ApiError(object.message ?? "error in the watch", object.code, 0);
       default:
         throw new ApiError(`unknown event ${event.type} in the watch`, undefined, 0);
     }
     // Versions of the initial events are in no order: nothing to resume from before their end.
-    if (this.#resumeFrom !== undefined) this.#resumeFrom = object.metadata.resourceVersion;
+    if (this.#resumeFrom !== undefined && !isOlder(object.metadata.resourceVersion, this.#resumeFrom))
+      this.#resumeFrom = object.metadata.resourceVersion;
   }
 
   #put(object: RawObject): string {
-    const key = keyOf(object);
-    const { resourceVersion } = object.metadata;
-    if (this.#versions.get(key) !== resourceVersion) {
-      this.#versions.set(key, resourceVersion);
-      this.#options.sink.upsert(object);
-    }
-    return key;
-  }
-
-  #remove(key: string): void {
-    if (!this.#versions.delete(key)) return;
-    const slash = key.indexOf("/");
-    this.#options.sink.remove(key.slice(0, slash), key.slice(slash + 1));
+    if (this.#versions.listed(object)) this.#options.sink.upsert(object);
+    return keyOf(object);
   }
 
   #replaced(seen: ReadonlySet<string>): void {
-    for (const key of [...this.#versions.keys()]) {
-      if (!seen.has(key)) this.#remove(key);
+    const { resyncMs, sink } = this.#options;
+    for (const key of this.#versions.keepOnly(seen)) {
+      const slash = key.indexOf("/");
+      sink.remove(key.slice(0, slash), key.slice(slash + 1));
     }
+    clearTimeout(this.#resync);
+    // Not all kinds at the same moment.
+    if (resyncMs > 0) this.#resync = setTimeout(() => this.#listAgain(), resyncMs * (1 + Math.random() * 0.1));
     this.#refused = false;
-    this.#options.sink.listed();
+    sink.listed();
   }
-}
-
-function keyOf(object: RawObject): string {
-  return `${object.metadata.namespace ?? ""}/${object.metadata.name}`;
 }

@@ -8,7 +8,7 @@ import type { KubeConfig } from "@kubernetes/client-node";
 import { systemClock } from "../../control/run/clock.ts";
 import { createLogger } from "../../control/run/logger.ts";
 import { type ApiServer, connectApiServer } from "../../control/source/api-server.ts";
-import { Reflector } from "../../control/source/reflector.ts";
+import { defaultWatchLimits, Reflector } from "../../control/source/reflector.ts";
 import { startKubelet } from "./kubelet.ts";
 import { type Images, type PodPlace, type PodProcess, type RawPod, startPodProcess } from "./pod-process.ts";
 
@@ -50,6 +50,8 @@ export class NodeStandIn {
       logger: createLogger(0, { write: () => undefined }),
       clock: systemClock,
       backoff: { minMs: 50, maxMs: 500, healthyMs: 10_000 },
+      resyncMs: 0,
+      limits: defaultWatchLimits,
       sink: {
         upsert: (raw) => void this.#upsert(raw as unknown as RawPod).catch((error: Error) => this.#report(raw, error)),
         remove: (namespace, name) => this.#end(`${namespace}/${name}`),

@@ -1,69 +1,32 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import type { Clock } from "../../../control/run/clock.ts";
-import { createLogger } from "../../../control/run/logger.ts";
-import { ClusterSource, type Followed, followedFor } from "../../../control/source/cluster.ts";
-import type { KindName } from "../../../control/source/source.ts";
-import { FakeApi, fail } from "./fake-api.ts";
-import { Recorder } from "./recorder.ts";
+import { followedFor } from "../../../control/source/cluster.ts";
+import { type FakeApi, fail } from "../../kit/fake-api.ts";
+import { all, Following, map, maps } from "./following.ts";
+import type { Recorder } from "./recorder.ts";
 
-const maps = "/api/v1/configmaps";
 const classes = "/apis/networking.k8s.io/v1/ingressclasses";
-/** Waits as the source asked for them; none is waited for. */
-let waits: number[];
-const clock: Clock = {
-  now: () => Date.now(),
-  pause: (ms) => {
-    waits.push(ms);
-    return new Promise((resolve) => setImmediate(resolve));
-  },
-};
 
+let following: Following;
 let api: FakeApi;
 let sink: Recorder;
-let source: ClusterSource;
-let log: string[];
 
 beforeEach(() => {
-  api = new FakeApi();
-  sink = new Recorder();
-  log = [];
-  waits = [];
+  following = new Following();
+  ({ api, sink } = following);
 });
 
-afterEach(async () => {
-  await source.stop();
-  await api.close();
-});
-
-async function start(followed: readonly Followed[] = all(["ConfigMap"])): Promise<void> {
-  const logger = createLogger(0, { write: (line) => log.push(line) });
-  source = new ClusterSource({ config: await api.listen(), followed, logger, clock });
-  source.start(sink);
-}
-
-function all(kinds: readonly KindName[]): Followed[] {
-  return followedFor({ kinds, namespace: "", extras: [] });
-}
-
-function map(name: string, value = "1") {
-  return { metadata: { name, namespace: "default", managedFields: [{}] }, data: { value } };
-}
-
-function dataOf(name: string): string | undefined {
-  const object = sink.objects.get(`ConfigMap/default/${name}`);
-  return object?.kind === "ConfigMap" ? object.data.value : undefined;
-}
+afterEach(() => following.stop());
 
 test("initial events make the first state, later ones change it", async () => {
   api.put(maps, map("a"));
-  await start();
+  await following.start();
   await sink.until(() => sink.synchronised === 1);
   expect(sink.keys()).toEqual(["ConfigMap/default/a"]);
   api.put(maps, map("a", "2"));
   api.put(maps, map("b"));
-  await sink.until(() => dataOf("a") === "2" && dataOf("b") === "1");
+  await sink.until(() => following.dataOf("a") === "2" && following.dataOf("b") === "1");
   api.remove(maps, "default/b");
-  await sink.until(() => dataOf("b") === undefined);
+  await sink.until(() => following.dataOf("b") === undefined);
   expect(api.callsTo(maps, "list")).toHaveLength(0);
   const [watch] = api.callsTo(maps, "watch");
   expect(watch!.headers.authorization).toBe("Bearer secret-token");
@@ -74,7 +37,7 @@ test("initial events make the first state, later ones change it", async () => {
 test("a server without initial events is listed in pages", async () => {
   api.watchList = false;
   for (let i = 0; i < 1203; i++) api.put(maps, map(`m${i}`));
-  await start();
+  await following.start();
   await sink.until(() => sink.synchronised === 1);
   expect(sink.objects.size).toBe(1203);
   const lists = api.callsTo(maps, "list");
@@ -82,7 +45,7 @@ test("a server without initial events is listed in pages", async () => {
   expect(lists.some((call) => call.query.has("resourceVersion"))).toBe(false);
   await api.until(() => api.callsTo(maps, "watch").length === 2);
   api.put(maps, map("m0", "2"));
-  await sink.until(() => dataOf("m0") === "2");
+  await sink.until(() => following.dataOf("m0") === "2");
 });
 
 test("a continue token that expires between two pages leads to one list in one piece", async () => {
@@ -94,7 +57,7 @@ test("a continue token that expires between two pages leads to one list in one p
     fail(response, 410);
     return true;
   };
-  await start();
+  await following.start();
   await sink.until(() => sink.synchronised === 1);
   expect(sink.objects.size).toBe(600);
   expect(api.callsTo(maps, "list").at(-1)!.query.has("limit")).toBe(false);
@@ -109,10 +72,10 @@ for (const status of [500, 401, 429]) {
       fail(response, status);
       return true;
     };
-    await start();
+    await following.start();
     await sink.until(() => sink.synchronised === 1);
-    expect(dataOf("a")).toBe("1");
-    expect(log.some((line) => line.includes(`answered ${status}`))).toBe(true);
+    expect(following.dataOf("a")).toBe("1");
+    expect(following.log.some((line) => line.includes(`answered ${status}`))).toBe(true);
   });
 }
 
@@ -124,27 +87,27 @@ test("Retry-After holds the next attempt back", async () => {
     fail(response, 429, { "retry-after": "100" });
     return true;
   };
-  await start();
+  await following.start();
   await sink.until(() => sink.synchronised === 1);
-  expect(waits).toHaveLength(1);
-  expect(waits[0]).toBeGreaterThanOrEqual(100_000);
+  expect(following.waits).toHaveLength(1);
+  expect(following.waits[0]).toBeGreaterThanOrEqual(100_000);
 });
 
 test("a broken connection loses nothing, deletions in the gap included", async () => {
   api.put(maps, map("a"));
   api.put(maps, map("b"));
-  await start();
+  await following.start();
   await sink.until(() => sink.synchronised === 1);
   api.endWatches(maps, "reset");
   api.remove(maps, "default/a");
   api.put(maps, map("c"));
-  await sink.until(() => dataOf("a") === undefined && dataOf("c") === "1");
+  await sink.until(() => following.dataOf("a") === undefined && following.dataOf("c") === "1");
   expect(api.callsTo(maps, "watch").at(-1)!.query.has("resourceVersion")).toBe(true);
 });
 
 test("a server that closes each watch at once is asked ever more rarely", async () => {
   api.put(maps, map("a"));
-  await start();
+  await following.start();
   await sink.until(() => sink.synchronised === 1);
   const before = api.calls.length;
   api.intercept = ({ response }) => {
@@ -155,14 +118,16 @@ test("a server that closes each watch at once is asked ever more rarely", async 
   api.endWatches(maps);
   await api.until(() => api.calls.length >= before + 8);
   const least = [800, 1600, 3200, 6400, 12_800, 25_600, 30_000, 30_000];
-  expect(waits.slice(0, 8).map((wait, index) => wait >= least[index]! && wait <= least[index]! * 1.5)).toEqual(least.map(() => true));
+  expect(following.waits.slice(0, 8).map((wait, index) => wait >= least[index]! && wait <= least[index]! * 1.5)).toEqual(
+    least.map(() => true),
+  );
 });
 
 test("410 in the answer and in the stream lists again and finds what was deleted meanwhile", async () => {
   for (const how of ["answer", "stream"]) {
     api.put(maps, map("a"));
-    if (how === "answer") await start();
-    await sink.until(() => dataOf("a") === "1");
+    if (how === "answer") await following.start();
+    await sink.until(() => following.dataOf("a") === "1");
     await sink.until(() => sink.synchronised === 1);
     let refused = false;
     api.intercept = ({ query, response }) => {
@@ -175,23 +140,23 @@ test("410 in the answer and in the stream lists again and finds what was deleted
     api.endWatches(maps);
     api.remove(maps, "default/a");
     api.forgetHistory();
-    await sink.until(() => dataOf("a") === undefined);
+    await sink.until(() => following.dataOf("a") === undefined);
   }
 });
 
 test("a broken line loses no event", async () => {
   api.put(maps, map("a"));
-  await start();
+  await following.start();
   await sink.until(() => sink.synchronised === 1);
   api.sendLine(maps, '{"type":"MODIFIED","object":{"metadata":');
   api.put(maps, map("b"));
-  await sink.until(() => dataOf("b") === "1");
+  await sink.until(() => following.dataOf("b") === "1");
   expect(api.callsTo(maps, "watch")).toHaveLength(2);
 });
 
 test("a bookmark moves the place where the watch resumes", async () => {
   api.put(maps, map("a"));
-  await start();
+  await following.start();
   await sink.until(() => sink.synchronised === 1);
   api.bookmark(maps);
   api.endWatches(maps);
@@ -207,10 +172,10 @@ test("refused IngressClasses count as listed with one log line; refused ConfigMa
     fail(response, 403);
     return true;
   };
-  await start(all(["ConfigMap", "IngressClass"]));
+  await following.start(all(["ConfigMap", "IngressClass"]));
   await api.until(() => api.callsTo(classes, "watch").length >= 3 && api.callsTo(maps, "watch").length >= 3);
   expect(sink.synchronised).toBe(0);
-  expect(log.filter((line) => line.includes("ingressclasses"))).toHaveLength(1);
+  expect(following.log.filter((line) => line.includes("ingressclasses"))).toHaveLength(1);
   allowed = true;
   await sink.until(() => sink.synchronised === 1);
   expect(sink.keys()).toEqual(["ConfigMap/default/a"]);
@@ -218,19 +183,19 @@ test("refused IngressClasses count as listed with one log line; refused ConfigMa
 
 test("a malformed object is a finding, goes on being what it was, and others are not touched", async () => {
   api.put(maps, map("a"));
-  await start();
+  await following.start();
   await sink.until(() => sink.synchronised === 1);
   api.put(maps, { metadata: { name: "a", namespace: "default" }, data: { value: 7 } });
   api.put(maps, map("b"));
-  await sink.until(() => dataOf("b") === "1" && sink.current.length === 1);
+  await sink.until(() => following.dataOf("b") === "1" && sink.current.length === 1);
   expect(sink.current[0]).toMatchObject({
     code: "object-malformed",
     at: "data[value]",
     about: { kind: "ConfigMap", namespace: "default", name: "a" },
   });
-  expect(dataOf("a")).toBe("1");
+  expect(following.dataOf("a")).toBe("1");
   api.put(maps, map("a", "8"));
-  await sink.until(() => dataOf("a") === "8" && sink.current.length === 0);
+  await sink.until(() => following.dataOf("a") === "8" && sink.current.length === 0);
 });
 
 test("one watched namespace narrows the paths, and named objects elsewhere are followed by name", () => {
