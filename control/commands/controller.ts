@@ -275,6 +275,7 @@ function openSource(options: Options, config: KubeConfig | undefined, logger: Lo
     config,
     followed: [...followedFor({ kinds, namespace: options.watchNamespace, extras }), ...placeFollowed(options)],
     logger,
+    resyncMs: Math.max(0, options.syncPeriod),
   });
 }
 

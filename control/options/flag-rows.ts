@@ -98,7 +98,12 @@ export const flagRows = {
   "disable-leader-election": { type: "bool", value: false, works: true, doc: "Hold no lease; no status is written then." },
   "election-id": { type: "string", value: "ingress-controller-leader", works: true, doc: "Name of the lease." },
   "election-ttl": { type: "duration", value: 30_000, works: true, doc: "How long the lease holds." },
-  "sync-period": { type: "duration", value: 0, works: false, doc: "Period of a full re-list; needless here, 0 is off." },
+  "sync-period": {
+    type: "duration",
+    value: 0,
+    works: true,
+    doc: "Time after which the cluster's objects are listed anew, which puts right what a watch lost; 0: never.",
+  },
   "sync-rate-limit": { type: "float", value: 0.3, works: true, doc: "Reloads of nginx per second; other changes are not limited." },
   "dynamic-configuration-retries": {
     type: "int",

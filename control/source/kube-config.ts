@@ -1,7 +1,9 @@
 /** Flags → how to reach and trust the API server. */
 
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, resolve } from "node:path";
 import { KubeConfig } from "@kubernetes/client-node";
+import { parse } from "yaml";
 
 export interface ClusterAddress {
   readonly kubeconfig: string;
@@ -18,7 +20,8 @@ export function loadKubeConfig(address: ClusterAddress, env: NodeJS.ProcessEnv =
   if (kubeconfig !== "") {
     if (!existsSync(kubeconfig)) throw new Error(`flag --kubeconfig: there is no file ${kubeconfig}`);
     config.loadFromFile(kubeconfig);
-    if (apiserverHost === "") return config;
+    withTokenFile(config, kubeconfig);
+    if (apiserverHost === "") return withoutTls(config);
   }
   if (apiserverHost !== "") {
     if (!URL.canParse(apiserverHost)) throw new Error(`flag --apiserver-host must be protocol://address:port: ${apiserverHost}`);
@@ -37,11 +40,30 @@ export function loadKubeConfig(address: ClusterAddress, env: NodeJS.ProcessEnv =
       },
       user ?? { name: "user" },
     );
-    return config;
+    return withoutTls(config);
   }
   if (!env.KUBERNETES_SERVICE_HOST) {
     throw new Error("not in a cluster (KUBERNETES_SERVICE_HOST is not set): give --kubeconfig, --apiserver-host or --manifests");
   }
   config.loadFromCluster();
   return config;
+}
+
+/** The library wants to be told that plain http, as of kubectl proxy, is meant. */
+function withoutTls(config: KubeConfig): KubeConfig {
+  config.clusters = config.clusters.map((cluster) => (cluster.server.startsWith("http:") ? { ...cluster, skipTLSVerify: true } : cluster));
+  return config;
+}
+
+/** The library passes over a user's tokenFile. */
+function withTokenFile(config: KubeConfig, file: string): void {
+  const { users = [] } = (parse(readFileSync(file, "utf8")) ?? {}) as {
+    readonly users?: readonly { readonly name: string; readonly user?: { readonly tokenFile?: string } }[];
+  };
+  config.users = config.users.map((user) => {
+    const tokenFile = users.find(({ name }) => name === user.name)?.user?.tokenFile;
+    if (tokenFile === undefined) return user;
+    const { token: _token, ...rest } = user;
+    return { ...rest, authProvider: { name: "tokenFile", config: { tokenFile: resolve(dirname(file), tokenFile) } } };
+  });
 }
