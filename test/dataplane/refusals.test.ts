@@ -5,20 +5,18 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { renderConf } from "../../control/apply/render.ts";
-import { type BuildOptions, build } from "../../control/build/build.ts";
+import { build } from "../../control/build/build.ts";
 import type { AnyRow } from "../../control/catalog/feature.ts";
 import { features } from "../../control/features/index.ts";
-import { Private } from "../../control/model/certificate.ts";
 import { Objects } from "../../control/objects/objects.ts";
 import type { Profile } from "../../control/plan/conf-view.ts";
 import { printDirective } from "../../control/plan/directive.ts";
 import { profileOf } from "../../control/plan/profiles.ts";
-import { reduceObject } from "../../control/source/kinds.ts";
 import type { KubeObject } from "../../control/source/source.ts";
+import { annotationPrefix, buildOptions, objectOf } from "../kit/build-input.ts";
 import { projectFiles, sampleConfView } from "../kit/conf-view.ts";
 import { makeCertificate, moduleFiles } from "../kit/data-plane.ts";
 
-const prefix = "nginx.ingress.kubernetes.io";
 const protocols = ["HTTP", "HTTPS", "GRPC", "FCGI"];
 const rows = features.flatMap((feature) => Object.entries(feature.rows as unknown as Readonly<Record<string, AnyRow>>));
 
@@ -99,13 +97,6 @@ const texts = [
   ],
 ];
 
-function objectOf(kind: Parameters<typeof reduceObject>[0], raw: unknown): KubeObject {
-  const reduced = reduceObject(kind, raw);
-  if ("error" in reduced) throw new Error(reduced.error.text);
-  return reduced.ok;
-}
-
-/** Each annotation with each text, alone, and beside what it needs to matter; by every protocol. */
 function ingresses(): KubeObject[] {
   const out: KubeObject[] = [];
   const beside = { "proxy-redirect-from": "http://a/", "proxy-redirect-to": "/b", "proxy-buffer-size": "8k" };
@@ -114,7 +105,7 @@ function ingresses(): KubeObject[] {
     for (const text of new Set([...own, ...texts])) {
       for (const protocol of row.applies === "profile" ? protocols : ["HTTP"]) {
         const values = { "backend-protocol": protocol, ...(row.applies === "profile" ? beside : {}), [name]: text };
-        const annotations = Object.fromEntries(Object.entries(values).map(([key, value]) => [`${prefix}/${key}`, value]));
+        const annotations = Object.fromEntries(Object.entries(values).map(([key, value]) => [`${annotationPrefix}/${key}`, value]));
         const metadata = { name: `i${out.length}`, namespace: "default", uid: `u${out.length}`, annotations };
         const backend = { service: { name: "echo", port: { number: 80 } } };
         const rules = [{ host: `h${out.length}.test`, http: { paths: [{ path: "/", pathType: "Prefix", backend }] } }];
@@ -125,29 +116,6 @@ function ingresses(): KubeObject[] {
   return out;
 }
 
-const options = {
-  controllerClass: "k8s.io/ingress-nginx",
-  ingressClass: "nginx",
-  ingressClassByName: false,
-  watchIngressWithoutClass: false,
-  watchNamespace: "",
-  watchNamespaceSelector: undefined,
-  disableCatchAll: false,
-  annotations: { prefix, validate: true, deepInspect: true },
-  configMap: "",
-  defaultBackendService: "",
-  tcpServicesConfigmap: "",
-  udpServicesConfigmap: "",
-  enableSslPassthrough: false,
-  reservedPorts: new Set<number>(),
-  defaultCertificate: "",
-  disableExternalName: false,
-  httpsPort: 443,
-  zone: undefined,
-  fakeCertificate: { id: "fake", chain: "", key: new Private(""), names: [], commonName: "", notAfter: Number.POSITIVE_INFINITY },
-  now: 0,
-};
-
 function profilesOfAll(): ReadonlyMap<string, Profile> {
   const objects = new Objects();
   const service = { metadata: { name: "echo", namespace: "default" }, spec: { clusterIP: "10.0.0.1", ports: [{ port: 80 }] } };
@@ -157,7 +125,7 @@ function profilesOfAll(): ReadonlyMap<string, Profile> {
     ...ingresses(),
   ];
   objects.change(all.map((object) => ({ type: "upsert", object })));
-  const { model } = build(objects, new Map(), options as unknown as BuildOptions);
+  const { model } = build(objects, new Map(), buildOptions());
   const out = new Map<string, Profile>();
   for (const route of model.hosts.flatMap((host) => host.routes)) {
     const profile = profileOf(route);

@@ -6,10 +6,12 @@ import type { AddressInfo } from "node:net";
 import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { isLeaving } from "../../control/apply/processes.ts";
 import { renderConf } from "../../control/apply/render.ts";
 import type { ConfView } from "../../control/plan/conf-view.ts";
 import type { BackendDocument, Batch, FeatureDocuments, GeneralDocument, HostDocument, RouteDocument } from "../../lua-src/wire.ts";
 import { projectFiles, sampleConfView } from "./conf-view.ts";
+import { workersOf } from "./worker-processes.ts";
 
 const moduleDir = "/usr/lib/nginx/modules";
 
@@ -75,6 +77,12 @@ export function makeCertificate(
   };
 }
 
+/** Ended with this process at the latest. */
+const running = new Set<ChildProcess>();
+process.once("exit", () => {
+  for (const child of running) child.kill("SIGTERM");
+});
+
 export class DataPlane {
   readonly dir: string;
   readonly ports: { http: number; https: number; status: number; defaultServer: number };
@@ -104,19 +112,23 @@ export class DataPlane {
     const file = join(dir, "nginx.conf");
     writeFileSync(file, text);
     const child = spawn("nginx", ["-p", dir, "-c", file, "-e", join(dir, "error.log")], { stdio: ["ignore", "inherit", "inherit"] });
-    process.once("exit", () => child.kill("SIGTERM"));
+    running.add(child);
     const plane = new DataPlane(dir, ports, view, hash, child);
     await plane.untilAnswering();
     return plane;
   }
 
-  /** Writes another nginx.conf and reloads; resolves when new workers run it. */
+  /** Writes another nginx.conf and reloads; resolves when new workers run it and no former one accepts connections. */
   async reload(change: (view: ConfView) => ConfView): Promise<void> {
     const { text, hash } = renderConf(change(this.view), projectFiles.templateDir);
     writeFileSync(join(this.dir, "nginx.conf"), text);
+    const former = workersOf(this.pid());
     this.child.kill("SIGHUP");
     const until = Date.now() + 10_000;
-    while ((JSON.parse((await this.configuration("GET", "/configuration/state")).body) as { conf: string }).conf !== hash) {
+    while (
+      !former.every(isLeaving) ||
+      (JSON.parse((await this.configuration("GET", "/configuration/state")).body) as { conf: string }).conf !== hash
+    ) {
       if (Date.now() > until) throw new Error(`no worker runs the new conf:\n${this.errors()}`);
       await new Promise((done) => setTimeout(done, 20));
     }
@@ -209,6 +221,7 @@ export class DataPlane {
       this.child.kill("SIGTERM");
       await gone;
     }
+    running.delete(this.child);
     if (!process.env.KEEP) rmSync(this.dir, { recursive: true, force: true });
   }
 }

@@ -1,20 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { type AdmissionContext, checkIngress, type Verdict } from "../../../control/admission/check.ts";
-import { Private } from "../../../control/model/certificate.ts";
 import { Objects } from "../../../control/objects/objects.ts";
-import { type Ingress, reduceObject } from "../../../control/source/kinds.ts";
+import type { Ingress } from "../../../control/source/kinds.ts";
 import type { KubeObject } from "../../../control/source/source.ts";
+import { annotationPrefix, buildOptions, objectOf } from "../../kit/build-input.ts";
 
 const uid = "0f5b6c1e-9f4d-4a58-8c11-2f1d34ac9a01";
-const prefix = "nginx.ingress.kubernetes.io";
-
-type Kind = Parameters<typeof reduceObject>[0];
-
-function objectOf(kind: Kind, raw: unknown): KubeObject {
-  const reduced = reduceObject(kind, raw);
-  if ("error" in reduced) throw new Error(reduced.error.text);
-  return reduced.ok;
-}
 
 interface Draft {
   readonly name?: string;
@@ -39,7 +30,11 @@ function ingress(draft: Draft): Ingress {
   return objectOf("Ingress", { metadata, spec: { ingressClassName: className, ...spec } }) as Ingress;
 }
 
-function context(stored: readonly KubeObject[], data: Readonly<Record<string, string>> = {}, more: object = {}): AdmissionContext {
+function context(
+  stored: readonly KubeObject[],
+  data: Readonly<Record<string, string>> = {},
+  more: Partial<AdmissionContext["options"]> = {},
+): AdmissionContext {
   const objects = new Objects();
   const echo = { metadata: { name: "echo", namespace: "default" }, spec: { clusterIP: "10.0.0.1", ports: [{ port: 80 }] } };
   const all = [
@@ -51,37 +46,15 @@ function context(stored: readonly KubeObject[], data: Readonly<Record<string, st
     ...stored,
   ];
   objects.change(all.map((object) => ({ type: "upsert", object })));
-  const options = {
-    controllerClass: "k8s.io/ingress-nginx",
-    ingressClass: "nginx",
-    ingressClassByName: false,
-    watchIngressWithoutClass: false,
-    watchNamespace: "",
-    watchNamespaceSelector: undefined,
-    disableCatchAll: false,
-    annotations: { prefix, validate: true, deepInspect: true },
-    configMap: "default/settings",
-    defaultBackendService: "",
-    tcpServicesConfigmap: "",
-    udpServicesConfigmap: "",
-    enableSslPassthrough: false,
-    reservedPorts: new Set(),
-    defaultCertificate: "",
-    disableExternalName: false,
-    httpsPort: 443,
-    place: undefined,
-    fakeCertificate: { id: "fake", chain: "", key: new Private(""), names: [], commonName: "", notAfter: Number.POSITIVE_INFINITY },
-    now: 0,
-    ...more,
-  };
-  return { objects, lastGood: new Map(), options: options as AdmissionContext["options"] };
+  const options = buildOptions({ configMap: "default/settings", ...more });
+  return { objects, lastGood: new Map(), options };
 }
 
 function refusal(
   draft: Draft,
   stored: readonly Draft[] = [],
   data: Readonly<Record<string, string>> = {},
-  more: object = {},
+  more: Partial<AdmissionContext["options"]> = {},
 ): string | undefined {
   return checkIngress(ingress(draft), context(stored.map(ingress), data, more)).refusal;
 }
@@ -104,11 +77,13 @@ test("host and path of another Ingress are refused in any path type, namespace a
   expect(refusal({ name: "second", host: "else.test" }, [first])).toBeUndefined();
 });
 
-test("a prefix holds its path with and without a slash at the end", () => {
+test("a annotationPrefix holds its path with and without a slash at the end", () => {
   const first = { name: "first", age: 10, path: "/foo" };
   expect(refusal({ name: "second", path: "/foo/" }, [first])).toContain('path "/foo/"');
   expect(refusal({ name: "second", path: "/foo/" }, [{ ...first, pathType: "Exact" }])).toBeUndefined();
-  expect(refusal({ name: "second", path: "/foo/" }, [{ ...first, annotations: { [`${prefix}/use-regex`]: "true" } }])).toBeUndefined();
+  expect(
+    refusal({ name: "second", path: "/foo/" }, [{ ...first, annotations: { [`${annotationPrefix}/use-regex`]: "true" } }]),
+  ).toBeUndefined();
 });
 
 test("the catch-all's path belongs to whoever has a default backend or the empty host", () => {
@@ -120,10 +95,10 @@ test("the catch-all's path belongs to whoever has a default backend or the empty
 test("canaries may overlap; so may whoever carries the annotation", () => {
   const first = { name: "first", age: 10 };
   for (const value of ["true", "false", "what"]) {
-    const annotations = { [`${prefix}/canary`]: value };
+    const annotations = { [`${annotationPrefix}/canary`]: value };
     expect(refusal({ name: "second", annotations }, [first]) ?? "").not.toContain("already defined");
   }
-  expect(refusal({ name: "second" }, [{ ...first, annotations: { [`${prefix}/canary`]: "false" } }])).toBeUndefined();
+  expect(refusal({ name: "second" }, [{ ...first, annotations: { [`${annotationPrefix}/canary`]: "false" } }])).toBeUndefined();
 });
 
 test("an update does not collide with itself, and a younger Ingress in conflict does not lock the older one", () => {
@@ -142,7 +117,7 @@ test("an older Ingress cannot take over a path that a younger one serves", () =>
 });
 
 test("what other controllers own is let pass, and neither does it collide nor count", () => {
-  const foreign = { className: "foreign", annotations: { [`${prefix}/configuration-snippet`]: "nonsense" }, path: "/a b" };
+  const foreign = { className: "foreign", annotations: { [`${annotationPrefix}/configuration-snippet`]: "nonsense" }, path: "/a b" };
   const verdict = checkIngress(ingress(foreign), context([]));
   expect(verdict).toMatchObject({ refusal: undefined, counted: false, tested: 0 });
   expect(verdict.warnings).toEqual(["path /a b cannot be used with pathType Prefix"]);
@@ -168,13 +143,13 @@ test("dangerous text is refused unless deep inspection is off", () => {
   for (const path of ["/etc/passwd", "/x/etc/shadow", "/var/run/secrets/x", "/content_by_lua_block", "/a alias /x;"]) {
     expect(refusal({ path, pathType: "ImplementationSpecific" })).toContain("invalid value found");
   }
-  const off = { annotations: { prefix, validate: true, deepInspect: false } };
+  const off = { annotations: { prefix: annotationPrefix, validate: true, deepInspect: false } };
   expect(refusal({ path: "/etc/passwd", pathType: "ImplementationSpecific" }, [], {}, off)).toBeUndefined();
 });
 
 test("values, words, risks and snippets that are not allowed are refused with the annotation's name", () => {
-  const one = (name: string, value: string) => ({ annotations: { [`${prefix}/${name}`]: value } });
-  expect(refusal(one("x-forwarded-prefix", "a;b"))).toContain(`${prefix}/x-forwarded-prefix`);
+  const one = (name: string, value: string) => ({ annotations: { [`${annotationPrefix}/${name}`]: value } });
+  expect(refusal(one("x-forwarded-prefix", "a;b"))).toContain(`${annotationPrefix}/x-forwarded-prefix`);
   expect(refusal(one("rewrite-target", "/forbidden"), [], { "annotation-value-word-blocklist": "x, forbidden" })).toContain('"forbidden"');
   expect(refusal(one("server-snippet", "# x"))).toContain("snippets are disabled");
   expect(refusal({ annotations: { "else.test/any-snippet": "x" } })).toContain("snippets are disabled");
@@ -183,7 +158,7 @@ test("values, words, risks and snippets that are not allowed are refused with th
 
 test("with a prefix of its own the deployment refuses the common one", () => {
   const own = { annotations: { prefix: "mine.test", validate: true, deepInspect: true } };
-  expect(refusal({ annotations: { [`${prefix}/app-root`]: "/x" } }, [], {}, own)).toContain("mine.test/");
+  expect(refusal({ annotations: { [`${annotationPrefix}/app-root`]: "/x" } }, [], {}, own)).toContain("mine.test/");
   expect(refusal({ annotations: { "mine.test/x-forwarded-prefix": "a;b" } }, [], {}, own)).toContain("mine.test/x-forwarded-prefix");
 });
 
@@ -198,10 +173,10 @@ test("the UID must be one", () => {
 });
 
 test("what is not served as meant is a warning", () => {
-  expect(warnings({ annotations: { [`${prefix}/enable-influxdb`]: "true" } })[0]).toBe(
-    `annotation ${prefix}/enable-influxdb is deprecated`,
+  expect(warnings({ annotations: { [`${annotationPrefix}/enable-influxdb`]: "true" } })[0]).toBe(
+    `annotation ${annotationPrefix}/enable-influxdb is deprecated`,
   );
-  expect(warnings({ annotations: { [`${prefix}/rewrite-tarrget`]: "/" } }).join()).toContain("did you mean rewrite-target");
+  expect(warnings({ annotations: { [`${annotationPrefix}/rewrite-tarrget`]: "/" } }).join()).toContain("did you mean rewrite-target");
   const missing = {
     spec: {
       rules: [

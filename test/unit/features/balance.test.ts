@@ -1,18 +1,9 @@
 import { expect, test } from "vitest";
-import { type BuildOptions, build } from "../../../control/build/build.ts";
-import { Private } from "../../../control/model/certificate.ts";
+import { build } from "../../../control/build/build.ts";
 import type { Model } from "../../../control/model/model.ts";
 import { Objects } from "../../../control/objects/objects.ts";
-import { reduceObject } from "../../../control/source/kinds.ts";
 import type { KubeObject } from "../../../control/source/source.ts";
-
-const prefix = "nginx.ingress.kubernetes.io";
-
-function objectOf(kind: Parameters<typeof reduceObject>[0], raw: unknown): KubeObject {
-  const reduced = reduceObject(kind, raw);
-  if ("error" in reduced) throw new Error(reduced.error.text);
-  return reduced.ok;
-}
+import { annotationPrefix, buildOptions, objectOf } from "../../kit/build-input.ts";
 
 interface Draft {
   readonly name: string;
@@ -27,36 +18,15 @@ interface Draft {
 
 function ingress({ name, service = "echo", host = "app.test", path = "/", age = 0, with: own = {} }: Draft): KubeObject {
   const creationTimestamp = new Date(Date.parse("2026-11-21T12:00:00Z") - age * 1000).toISOString();
-  const annotations = Object.fromEntries(Object.entries(own).map(([k, v]) => [k.startsWith("sluice/") ? k : `${prefix}/${k}`, v]));
+  const annotations = Object.fromEntries(
+    Object.entries(own).map(([k, v]) => [k.startsWith("sluice/") ? k : `${annotationPrefix}/${k}`, v]),
+  );
   const backend = { service: { name: service, port: { number: 80 } } };
   return objectOf("Ingress", {
     metadata: { name, namespace: "default", uid: `uid-${name}`, creationTimestamp, annotations },
     spec: { ingressClassName: "nginx", rules: [{ host, http: { paths: [{ path, pathType: "Prefix", backend }] } }] },
   });
 }
-
-const options: BuildOptions = {
-  controllerClass: "k8s.io/ingress-nginx",
-  ingressClass: "nginx",
-  ingressClassByName: false,
-  watchIngressWithoutClass: false,
-  watchNamespace: "",
-  watchNamespaceSelector: undefined,
-  disableCatchAll: false,
-  annotations: { prefix, validate: true, deepInspect: true },
-  configMap: "default/settings",
-  tcpServicesConfigmap: "",
-  udpServicesConfigmap: "",
-  enableSslPassthrough: false,
-  disableExternalName: false,
-  reservedPorts: new Set(),
-  defaultBackendService: "",
-  defaultCertificate: "",
-  httpsPort: 443,
-  place: undefined,
-  fakeCertificate: { id: "fake", chain: "", key: new Private(""), names: [], commonName: "", notAfter: Number.POSITIVE_INFINITY },
-  now: 0,
-};
 
 function modelOf(drafts: readonly Draft[], data: Readonly<Record<string, string>> = {}): Model {
   const objects = new Objects();
@@ -69,7 +39,7 @@ function modelOf(drafts: readonly Draft[], data: Readonly<Record<string, string>
     ...drafts.map(ingress),
   ];
   objects.change(all.map((object) => ({ type: "upsert", object })));
-  return build(objects, new Map(), options).model;
+  return build(objects, new Map(), buildOptions({ configMap: "default/settings" })).model;
 }
 
 function backendOf(model: Model, name: string) {
@@ -202,7 +172,9 @@ test("limits are in thousandths of requests, by uid of the Ingress; what is 0 or
 test("a multiplier that nginx would refuse is a finding, and the default holds", () => {
   const model = modelOf([{ name: "web", with: { "limit-rpm": "1", "limit-burst-multiplier": "0" } }]);
   expect(featuresOf(model, "app.test", "/")?.rateLimit?.requests).toEqual([{ name: "rpm", rate: 16, burst: 5000 }]);
-  expect(model.findings).toMatchObject([{ code: "annotation-invalid", at: `metadata.annotations[${prefix}/limit-burst-multiplier]` }]);
+  expect(model.findings).toMatchObject([
+    { code: "annotation-invalid", at: `metadata.annotations[${annotationPrefix}/limit-burst-multiplier]` },
+  ]);
 });
 
 test("bandwidth is said of a route only where it differs from the ConfigMap", () => {
