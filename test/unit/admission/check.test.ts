@@ -77,7 +77,7 @@ test("host and path of another Ingress are refused in any path type, namespace a
   expect(refusal({ name: "second", host: "else.test" }, [first])).toBeUndefined();
 });
 
-test("a annotationPrefix holds its path with and without a slash at the end", () => {
+test("a prefix holds its path with and without a slash at the end", () => {
   const first = { name: "first", age: 10, path: "/foo" };
   expect(refusal({ name: "second", path: "/foo/" }, [first])).toContain('path "/foo/"');
   expect(refusal({ name: "second", path: "/foo/" }, [{ ...first, pathType: "Exact" }])).toBeUndefined();
