@@ -9,7 +9,7 @@ import { ownPrefix } from "../control/catalog/resolve.ts";
 import { type Setting, settingRows } from "../control/catalog/settings.ts";
 import { features } from "../control/features/index.ts";
 import { findingCodes } from "../control/model/finding.ts";
-import { type FlagRow, flagRows } from "../control/options/flag-rows.ts";
+import { type FlagRow, flagRows, klogRows } from "../control/options/flag-rows.ts";
 import type { Case } from "../test/cases/runner/case.ts";
 
 const root = process.env.SLUICE_ROOT ?? resolve(".");
@@ -82,10 +82,17 @@ function configMapPage(): string {
 }
 
 function flagPage(): string {
-  const out = [notice, "", "# Flags", "", "| flag | type | default | works | |", "| --- | --- | --- | --- | --- |"];
-  for (const [name, row] of Object.entries(flagRows as Readonly<Record<string, FlagRow>>)) {
-    out.push(`| \`--${name}\` | ${row.type} | ${defaultText(row.value)} | ${row.works ? "yes" : "accepted, not yet"} | ${cell(row.doc)} |`);
-  }
+  const out = [notice, "", "# Flags", ""];
+  const table = (rows: Readonly<Record<string, FlagRow>>) => {
+    out.push("| flag | type | default | works | |", "| --- | --- | --- | --- | --- |");
+    for (const [name, row] of Object.entries(rows)) {
+      const works = row.idle === undefined ? "yes" : `no effect: ${cell(row.idle)}`;
+      out.push(`| \`--${name}\` | ${row.type} | ${defaultText(row.value)} | ${works} | ${cell(row.doc)} |`);
+    }
+  };
+  table(flagRows);
+  out.push("", "## Flags of the Go logging library", "");
+  table(klogRows);
   return `${out.join("\n")}\n`;
 }
 

@@ -14,16 +14,18 @@ import { Loop } from "../loop.ts";
 import type { Certificate } from "../model/certificate.ts";
 import { Private } from "../model/certificate.ts";
 import { Objects } from "../objects/objects.ts";
-import { namespacedName, notYet, type Options } from "../options/flags.ts";
+import { namespacedName, type Options, withoutEffect } from "../options/flags.ts";
 import { Board } from "../report/board.ts";
 import { createMetrics } from "../report/metrics.ts";
 import { watchFolder } from "../run/folder-watch.ts";
 import { startHealth } from "../run/health.ts";
 import { ping } from "../run/health-report.ts";
 import { type Layout, layoutOf, makeFolders, shippedDir, workerUser } from "../run/layout.ts";
-import { createLogger, type Logger } from "../run/logger.ts";
+import { openLog } from "../run/log-file.ts";
+import type { Logger } from "../run/logger.ts";
 import { findNginx } from "../run/nginx-install.ts";
 import { portProblems } from "../run/ports.ts";
+import { startProfiler } from "../run/profiler.ts";
 import { rateLimit } from "../run/rate.ts";
 import { readResolvConf } from "../run/resolv-conf.ts";
 import { NameResolver } from "../run/resolver.ts";
@@ -42,8 +44,8 @@ import { watchTraffic } from "./traffic.ts";
 
 /** Runs until a signal; resolves with the exit code. Rejects when it cannot start, with a sentence for the user. */
 export async function runController(options: Options): Promise<number> {
-  const logger = createLogger(options.v);
-  for (const sentence of notYet(options)) logger.logOnce(sentence);
+  const logger = openLog(options.v, options.klog);
+  for (const sentence of withoutEffect(options)) logger.logOnce(sentence);
   const selector = namespaceSelector(options);
   const layout = layoutOf(options.runtimeDir);
   makeFolders(layout, options.logDir);
@@ -161,6 +163,9 @@ export async function runController(options: Options): Promise<number> {
         timeout,
       ),
   });
+  const profiler = options.profiling
+    ? await startProfiler({ host: options.profilerAddress, port: options.profilerPort, logger: logger.named("profiler") })
+    : undefined;
   admission = await openAdmission({ options, objects, loop, buildOptions: currentOptions, logger });
   duties?.start();
   const databases = watchFolder(options.geoipDir, logger, () => {
@@ -182,6 +187,7 @@ export async function runController(options: Options): Promise<number> {
   await nginx.quit(240_000);
   await pause(options.postShutdownGracePeriod * 1000);
   await health.stop();
+  await profiler?.stop();
   await watch?.stop();
   return 0;
 }

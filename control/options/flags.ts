@@ -9,11 +9,16 @@ export type FlagName = keyof Rows;
 
 /** One field per flag, in camelCase: --http-port → httpPort. Durations are milliseconds. */
 export type Options = { readonly [K in FlagName as Camel<K>]: FlagTypes[Rows[K]["type"]] } & {
+  /** Flags of the Go logging library, under their own names. */
+  readonly klog: KlogOptions;
   /** Names (without dashes) of the flags on the command line, those of klog too. */
   readonly given: ReadonlySet<string>;
   /** What is no flag; ignored, but worth a log line: `--update-status false` leaves "false" here and update-status true. */
   readonly rest: readonly string[];
 };
+
+type KlogRows = typeof klogRows;
+export type KlogOptions = { readonly [K in keyof KlogRows]: FlagTypes[KlogRows[K]["type"]] };
 
 export type ParsedFlags = { readonly ok: Options } | { readonly error: string };
 
@@ -51,16 +56,16 @@ export function parseFlags(argv: readonly string[]): ParsedFlags {
   return error === undefined ? { ok: options } : { error };
 }
 
-/** Sentences about given flags that have no effect yet, and about words that are no flags, for the log. */
-export function notYet(options: Options): string[] {
+/** Sentences about given flags that have no effect, and about words that are no flags, for the log. */
+export function withoutEffect(options: Options): string[] {
   const sentences: string[] = [];
   for (const name of [...options.given].sort()) {
-    const row: FlagRow | undefined = (flagRows as Readonly<Record<string, FlagRow>>)[name];
-    if (row === undefined || row.works) continue;
-    const value = (options as unknown as Readonly<Record<string, Value>>)[camel(name)];
+    const row = rowOf(name);
+    if (row?.idle === undefined) continue;
+    const value = name in klogRows ? options.klog[name as keyof KlogRows] : options[camel(name) as keyof Options];
     // Off is what one gets.
     if (value === false || value === "") continue;
-    sentences.push(`flag --${name} has no effect yet`);
+    sentences.push(`flag --${name} has no effect: ${row.idle}`);
   }
   for (const word of options.rest) {
     // Some manifests repeat the program's path as the first argument.
@@ -71,10 +76,11 @@ export function notYet(options: Options): string[] {
 
 /** The text of --help. */
 export function usage(): string {
-  const lines = Object.entries(flagRows as Readonly<Record<string, FlagRow>>).map(([name, row]) => {
+  const rows: Readonly<Record<string, FlagRow>> = { ...flagRows, ...klogRows };
+  const lines = Object.entries(rows).map(([name, row]) => {
     const type = row.type === "bool" ? "" : ` ${row.type}`;
-    const still = row.works ? "" : " (no effect yet)";
-    return `      --${name}${type}\n            ${row.doc}${still}${defaultText(row)}`;
+    const without = row.idle === undefined ? "" : ` No effect: ${row.idle}.`;
+    return `      --${name}${type}\n            ${row.doc}${without}${defaultText(row)}`;
   });
   return `Usage of nginx-ingress-controller:\n${lines.join("\n")}\n`;
 }
@@ -90,7 +96,7 @@ export function namespacedName(text: string): { readonly namespace: string; read
 
 function rowOf(name: string): FlagRow | undefined {
   if (Object.hasOwn(flagRows, name)) return flagRows[name as FlagName];
-  return Object.hasOwn(klogRows, name) ? klogRows[name] : undefined;
+  return Object.hasOwn(klogRows, name) ? klogRows[name as keyof KlogRows] : undefined;
 }
 
 /** How many words were used, or what is wrong. */
@@ -142,7 +148,8 @@ function set(draft: Draft, name: string, row: FlagRow, text: string): string | u
 }
 
 function finish(draft: Draft): Options {
-  const options: Record<string, unknown> = { given: draft.given, rest: draft.rest };
+  const klog = Object.fromEntries(Object.entries(klogRows).map(([name, row]) => [name, draft.values.get(name) ?? row.value]));
+  const options: Record<string, unknown> = { given: draft.given, rest: draft.rest, klog };
   for (const [name, row] of Object.entries(flagRows as Readonly<Record<string, FlagRow>>)) {
     options[camel(name)] = draft.values.get(name) ?? row.value;
   }

@@ -19,22 +19,39 @@ export interface Logger {
   named(file: string): Logger;
 }
 
+/** Info, warning, error. */
+export type Severity = "I" | "W" | "E";
+
 export interface LogTarget {
-  write(line: string): void;
+  write(line: string, severity: Severity): void;
 }
 
-const stderr: LogTarget = { write: (line) => void process.stderr.write(line) };
+export interface LogForm {
+  /** Lines begin with severity, time, process and name. */
+  readonly headers: boolean;
+  /** -v for single names; the first pattern that fits counts. */
+  readonly modules: readonly { readonly pattern: RegExp; readonly verbosity: number }[];
+}
+
+export const stderr: LogTarget = { write: (line) => void process.stderr.write(line) };
 
 /** Remembered messages of logOnce; beyond it the memory starts anew, so that it stays bounded. */
 const onceLimit = 10_000;
 
-export function createLogger(verbosity: number, target: LogTarget = stderr, clock: Clock = systemClock): Logger {
+const usualForm: LogForm = { headers: true, modules: [] };
+
+export function createLogger(
+  usualVerbosity: number,
+  target: LogTarget = stderr,
+  clock: Clock = systemClock,
+  form: LogForm = usualForm,
+): Logger {
   const once = new Set<string>();
   const at = (file: string): Logger => {
-    const line = (severity: string, message: string, fields: LogFields | undefined) =>
-      target.write(
-        `${severity}${stamp(clock.now())} ${String(process.pid).padStart(7)} ${file}] ${oneLine(message)}${fieldsText(fields)}\n`,
-      );
+    const verbosity = form.modules.find(({ pattern }) => pattern.test(file))?.verbosity ?? usualVerbosity;
+    const head = (severity: Severity) => `${severity}${stamp(clock.now())} ${String(process.pid).padStart(7)} ${file}] `;
+    const line = (severity: Severity, message: string, fields: LogFields | undefined) =>
+      target.write(`${form.headers ? head(severity) : ""}${oneLine(message)}${fieldsText(fields)}\n`, severity);
     return {
       verbosity,
       info: (message, fields) => line("I", message, fields),

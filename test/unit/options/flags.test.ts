@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { flagRows, klogRows } from "../../../control/options/flag-rows.ts";
 import { parseDuration } from "../../../control/options/flag-value.ts";
-import { namespacedName, notYet, type Options, parseFlags, usage } from "../../../control/options/flags.ts";
+import { namespacedName, type Options, parseFlags, usage, withoutEffect } from "../../../control/options/flags.ts";
 
 function ok(...argv: string[]): Options {
   const parsed = parseFlags(argv);
@@ -88,12 +88,12 @@ test("durations are written as in Go", () => {
 });
 
 test("a given flag without effect is told, unless it only switches off", () => {
-  const told = notYet(ok("--http-port=81", "--maxmind-mirror=http://x", "--enable-ssl-passthrough=false", "--publish-service="));
-  expect(told).toEqual(["flag --maxmind-mirror has no effect yet"]);
+  const told = withoutEffect(ok("--http-port=81", "--maxmind-mirror=http://x", "--enable-ssl-passthrough=false", "--publish-service="));
+  expect(told).toEqual(["flag --maxmind-mirror has no effect: databases are not fetched: put them into --geoip-dir"]);
 });
 
 test("a word that is no flag is told, but for the program's own path", () => {
-  const told = notYet(ok("/nginx-ingress-controller", "--update-status", "false"));
+  const told = withoutEffect(ok("/nginx-ingress-controller", "--update-status", "false"));
   expect(told.filter((sentence) => sentence.startsWith("argument"))).toEqual([
     'argument "false" is ignored: a value belongs to its flag as --flag=value',
   ]);
