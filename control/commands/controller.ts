@@ -42,6 +42,9 @@ import { streamScript } from "./stream-script.ts";
 import { surroundings } from "./surroundings.ts";
 import { watchTraffic } from "./traffic.ts";
 
+/** nginx ends its connections itself after worker-shutdown-timeout; this is for one that hangs. */
+const quitMs = 3_600_000;
+
 /** Runs until a signal; resolves with the exit code. Rejects when it cannot start, with a sentence for the user. */
 export async function runController(options: Options): Promise<number> {
   const logger = openLog(options.v, options.klog);
@@ -184,7 +187,7 @@ export async function runController(options: Options): Promise<number> {
   await source.stop();
   names.stop();
   databases();
-  await nginx.quit(240_000);
+  await nginx.quit(quitMs);
   await pause(options.postShutdownGracePeriod * 1000);
   await health.stop();
   await profiler?.stop();
