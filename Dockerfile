@@ -18,7 +18,9 @@ COPY control ./control
 COPY lua-src ./lua-src
 COPY nginx ./nginx
 COPY tsconfig.json ./
-RUN npm run build && find dist -name '*.map' -delete
+# Equal inputs make an equal layer: dates of files are part of it.
+ARG SOURCE_DATE_EPOCH=0
+RUN npm run build && find dist -name '*.map' -delete && find dist -exec touch -h -d "@${SOURCE_DATE_EPOCH}" {} +
 
 FROM ${BASE}
 ARG VERSION=0.1.0
@@ -33,7 +35,8 @@ RUN apt-get update \
       libnginx-mod-http-headers-more-filter libnginx-mod-http-brotli-filter libnginx-mod-http-brotli-static \
       libnginx-mod-http-geoip2 libnginx-mod-http-modsecurity modsecurity-crs \
  && setcap cap_net_bind_service=+ep /usr/sbin/nginx \
- && rm -rf /var/lib/apt/lists/* /var/cache/apt /var/cache/debconf/*-old /var/log/* /var/lib/nginx \
+ && rm -rf /var/lib/apt/lists/* /var/cache/apt /var/cache/debconf/*-old /var/cache/ldconfig/aux-cache \
+      /var/lib/dpkg/*-old /var/log/* /var/lib/nginx \
       /etc/nginx/sites-enabled /etc/nginx/sites-available /etc/nginx/nginx.conf
 COPY rootfs/ /
 COPY --from=build /src/dist /usr/lib/sluice
@@ -47,6 +50,7 @@ RUN ln -s /usr/lib/sluice/nginx-ingress-controller.mjs /nginx-ingress-controller
  && mkdir -p /var/log/nginx /etc/ingress-controller/geoip /etc/ingress-controller/ssl /etc/ingress-controller/auth \
  && ln -s /dev/stdout /var/log/nginx/access.log && ln -s /dev/stderr /var/log/nginx/error.log \
  && chown -R 101:82 /var/log/nginx /etc/ingress-controller
+ARG SOURCE_DATE_EPOCH=0
 RUN --mount=type=bind,from=build,source=/src,target=/src \
     mkdir -p /usr/share/sluice && node /src/build/sbom.mjs "${VERSION}" > /usr/share/sluice/sbom.spdx.json
 LABEL org.opencontainers.image.title="Sluice" \

@@ -9,6 +9,9 @@ export const imageName = "localhost/sluice:dev";
 const baseName = "localhost/debian:trixie-slim";
 const authorities = "/etc/ssl/certs/ca-certificates.crt";
 
+/** Date of everything in the image, in seconds: equal inputs make equal layers. */
+const epoch = Number(process.env.SOURCE_DATE_EPOCH ?? "0");
+
 const root = process.env.SLUICE_ROOT!;
 const work = join(process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "sluice/image");
 
@@ -58,7 +61,8 @@ export class NoBase extends Error {}
 export async function buildImage(): Promise<number> {
   const env = containerEnv();
   await makeBase(env);
-  await bud("building the image (Dockerfile)", [`--build-arg=BASE=${baseName}`, "-t", imageName, root]);
+  const dates = [`--timestamp=${epoch}`, `--build-arg=SOURCE_DATE_EPOCH=${epoch}`];
+  await bud("building the image (Dockerfile)", [`--build-arg=BASE=${baseName}`, ...dates, "-t", imageName, root]);
   const { stdout } = spawnSync("podman", ["image", "inspect", "--format", "{{.Size}}", imageName], { env, encoding: "utf8" });
   const size = Number(stdout.trim());
   console.log(`  ${imageName}: ${(size / 1e6).toFixed(0)} MB`);

@@ -47,8 +47,8 @@ function document(version) {
   const digest = createHash("sha256")
     .update(JSON.stringify([version, packages]))
     .digest("hex");
-  const seconds = Number(process.env.SOURCE_DATE_EPOCH ?? "");
-  const created = new Date(seconds > 0 ? seconds * 1000 : Date.now()).toISOString().replace(/\.\d+Z$/, "Z");
+  const epoch = process.env.SOURCE_DATE_EPOCH ?? "";
+  const created = new Date(epoch === "" ? Date.now() : Number(epoch) * 1000).toISOString().replace(/\.\d+Z$/, "Z");
   return {
     spdxVersion: "SPDX-2.3",
     dataLicense: "CC0-1.0",

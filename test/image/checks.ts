@@ -1,6 +1,8 @@
 /** What must hold of the running image. */
 
 import { strict as assert } from "node:assert";
+import { execFileSync } from "node:child_process";
+import { resolve } from "node:path";
 import type { Container } from "./container.ts";
 import type { Network } from "./network.ts";
 
@@ -99,6 +101,15 @@ export const checks: readonly Check[] = [
     run: ({ container }) => {
       assert.match(container.exec("sh", "-c", "cat /proc/*/maps"), /libmimalloc/);
       assert.doesNotMatch(container.logs(), /cannot be preloaded/);
+    },
+  },
+  {
+    name: "built-inside-as-outside",
+    run: ({ container }) => {
+      const list = "cd $0 && find . -type f ! -name '*.map' -exec sha256sum {} + | sort -k 2";
+      const outside = execFileSync("sh", ["-c", list, resolve(process.env.SLUICE_ROOT!, "dist")], { encoding: "utf8" });
+      assert.equal(container.exec("sh", "-c", list, "/usr/lib/sluice"), outside);
+      assert.equal(container.exec("find", "/usr/lib/sluice", "-newermt", `@${process.env.SOURCE_DATE_EPOCH ?? "0"}`), "");
     },
   },
   {

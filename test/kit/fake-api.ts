@@ -111,6 +111,10 @@ export class FakeApi {
     return this.#at(path).get(key);
   }
 
+  all(path: string): readonly Raw[] {
+    return [...this.#at(path).values()];
+  }
+
   bookmark(path: string): void {
     this.#version += 1;
     this.sendLine(path, JSON.stringify({ type: "BOOKMARK", object: { metadata: { resourceVersion: String(this.#version) } } }));
