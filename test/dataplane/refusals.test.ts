@@ -13,7 +13,7 @@ import type { Profile } from "../../control/plan/conf-view.ts";
 import { printDirective } from "../../control/plan/directive.ts";
 import { profileOf } from "../../control/plan/profiles.ts";
 import type { KubeObject } from "../../control/source/source.ts";
-import { annotationPrefix, buildOptions, objectOf } from "../kit/build-input.ts";
+import { buildOptions, objectOf, annotationPrefix as prefix } from "../kit/build-input.ts";
 import { projectFiles, sampleConfView } from "../kit/conf-view.ts";
 import { makeCertificate, moduleFiles } from "../kit/data-plane.ts";
 
@@ -105,7 +105,7 @@ function ingresses(): KubeObject[] {
     for (const text of new Set([...own, ...texts])) {
       for (const protocol of row.applies === "profile" ? protocols : ["HTTP"]) {
         const values = { "backend-protocol": protocol, ...(row.applies === "profile" ? beside : {}), [name]: text };
-        const annotations = Object.fromEntries(Object.entries(values).map(([key, value]) => [`${annotationPrefix}/${key}`, value]));
+        const annotations = Object.fromEntries(Object.entries(values).map(([key, value]) => [`${prefix}/${key}`, value]));
         const metadata = { name: `i${out.length}`, namespace: "default", uid: `u${out.length}`, annotations };
         const backend = { service: { name: "echo", port: { number: 80 } } };
         const rules = [{ host: `h${out.length}.test`, http: { paths: [{ path: "/", pathType: "Prefix", backend }] } }];

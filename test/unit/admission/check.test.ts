@@ -3,7 +3,7 @@ import { type AdmissionContext, checkIngress, type Verdict } from "../../../cont
 import { Objects } from "../../../control/objects/objects.ts";
 import type { Ingress } from "../../../control/source/kinds.ts";
 import type { KubeObject } from "../../../control/source/source.ts";
-import { annotationPrefix, buildOptions, objectOf } from "../../kit/build-input.ts";
+import { buildOptions, objectOf, annotationPrefix as prefix } from "../../kit/build-input.ts";
 
 const uid = "0f5b6c1e-9f4d-4a58-8c11-2f1d34ac9a01";
 
@@ -81,9 +81,7 @@ test("a prefix holds its path with and without a slash at the end", () => {
   const first = { name: "first", age: 10, path: "/foo" };
   expect(refusal({ name: "second", path: "/foo/" }, [first])).toContain('path "/foo/"');
   expect(refusal({ name: "second", path: "/foo/" }, [{ ...first, pathType: "Exact" }])).toBeUndefined();
-  expect(
-    refusal({ name: "second", path: "/foo/" }, [{ ...first, annotations: { [`${annotationPrefix}/use-regex`]: "true" } }]),
-  ).toBeUndefined();
+  expect(refusal({ name: "second", path: "/foo/" }, [{ ...first, annotations: { [`${prefix}/use-regex`]: "true" } }])).toBeUndefined();
 });
 
 test("the catch-all's path belongs to whoever has a default backend or the empty host", () => {
@@ -95,10 +93,10 @@ test("the catch-all's path belongs to whoever has a default backend or the empty
 test("canaries may overlap; so may whoever carries the annotation", () => {
   const first = { name: "first", age: 10 };
   for (const value of ["true", "false", "what"]) {
-    const annotations = { [`${annotationPrefix}/canary`]: value };
+    const annotations = { [`${prefix}/canary`]: value };
     expect(refusal({ name: "second", annotations }, [first]) ?? "").not.toContain("already defined");
   }
-  expect(refusal({ name: "second" }, [{ ...first, annotations: { [`${annotationPrefix}/canary`]: "false" } }])).toBeUndefined();
+  expect(refusal({ name: "second" }, [{ ...first, annotations: { [`${prefix}/canary`]: "false" } }])).toBeUndefined();
 });
 
 test("an update does not collide with itself, and a younger Ingress in conflict does not lock the older one", () => {
@@ -117,7 +115,7 @@ test("an older Ingress cannot take over a path that a younger one serves", () =>
 });
 
 test("what other controllers own is let pass, and neither does it collide nor count", () => {
-  const foreign = { className: "foreign", annotations: { [`${annotationPrefix}/configuration-snippet`]: "nonsense" }, path: "/a b" };
+  const foreign = { className: "foreign", annotations: { [`${prefix}/configuration-snippet`]: "nonsense" }, path: "/a b" };
   const verdict = checkIngress(ingress(foreign), context([]));
   expect(verdict).toMatchObject({ refusal: undefined, counted: false, tested: 0 });
   expect(verdict.warnings).toEqual(["path /a b cannot be used with pathType Prefix"]);
@@ -143,13 +141,13 @@ test("dangerous text is refused unless deep inspection is off", () => {
   for (const path of ["/etc/passwd", "/x/etc/shadow", "/var/run/secrets/x", "/content_by_lua_block", "/a alias /x;"]) {
     expect(refusal({ path, pathType: "ImplementationSpecific" })).toContain("invalid value found");
   }
-  const off = { annotations: { prefix: annotationPrefix, validate: true, deepInspect: false } };
+  const off = { annotations: { prefix, validate: true, deepInspect: false } };
   expect(refusal({ path: "/etc/passwd", pathType: "ImplementationSpecific" }, [], {}, off)).toBeUndefined();
 });
 
 test("values, words, risks and snippets that are not allowed are refused with the annotation's name", () => {
-  const one = (name: string, value: string) => ({ annotations: { [`${annotationPrefix}/${name}`]: value } });
-  expect(refusal(one("x-forwarded-prefix", "a;b"))).toContain(`${annotationPrefix}/x-forwarded-prefix`);
+  const one = (name: string, value: string) => ({ annotations: { [`${prefix}/${name}`]: value } });
+  expect(refusal(one("x-forwarded-prefix", "a;b"))).toContain(`${prefix}/x-forwarded-prefix`);
   expect(refusal(one("rewrite-target", "/forbidden"), [], { "annotation-value-word-blocklist": "x, forbidden" })).toContain('"forbidden"');
   expect(refusal(one("server-snippet", "# x"))).toContain("snippets are disabled");
   expect(refusal({ annotations: { "else.test/any-snippet": "x" } })).toContain("snippets are disabled");
@@ -158,7 +156,7 @@ test("values, words, risks and snippets that are not allowed are refused with th
 
 test("with a prefix of its own the deployment refuses the common one", () => {
   const own = { annotations: { prefix: "mine.test", validate: true, deepInspect: true } };
-  expect(refusal({ annotations: { [`${annotationPrefix}/app-root`]: "/x" } }, [], {}, own)).toContain("mine.test/");
+  expect(refusal({ annotations: { [`${prefix}/app-root`]: "/x" } }, [], {}, own)).toContain("mine.test/");
   expect(refusal({ annotations: { "mine.test/x-forwarded-prefix": "a;b" } }, [], {}, own)).toContain("mine.test/x-forwarded-prefix");
 });
 
@@ -173,10 +171,10 @@ test("the UID must be one", () => {
 });
 
 test("what is not served as meant is a warning", () => {
-  expect(warnings({ annotations: { [`${annotationPrefix}/enable-influxdb`]: "true" } })[0]).toBe(
-    `annotation ${annotationPrefix}/enable-influxdb is deprecated`,
+  expect(warnings({ annotations: { [`${prefix}/enable-influxdb`]: "true" } })[0]).toBe(
+    `annotation ${prefix}/enable-influxdb is deprecated`,
   );
-  expect(warnings({ annotations: { [`${annotationPrefix}/rewrite-tarrget`]: "/" } }).join()).toContain("did you mean rewrite-target");
+  expect(warnings({ annotations: { [`${prefix}/rewrite-tarrget`]: "/" } }).join()).toContain("did you mean rewrite-target");
   const missing = {
     spec: {
       rules: [

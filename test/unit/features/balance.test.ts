@@ -3,7 +3,7 @@ import { build } from "../../../control/build/build.ts";
 import type { Model } from "../../../control/model/model.ts";
 import { Objects } from "../../../control/objects/objects.ts";
 import type { KubeObject } from "../../../control/source/source.ts";
-import { annotationPrefix, buildOptions, objectOf } from "../../kit/build-input.ts";
+import { buildOptions, objectOf, annotationPrefix as prefix } from "../../kit/build-input.ts";
 
 interface Draft {
   readonly name: string;
@@ -18,9 +18,7 @@ interface Draft {
 
 function ingress({ name, service = "echo", host = "app.test", path = "/", age = 0, with: own = {} }: Draft): KubeObject {
   const creationTimestamp = new Date(Date.parse("2026-11-21T12:00:00Z") - age * 1000).toISOString();
-  const annotations = Object.fromEntries(
-    Object.entries(own).map(([k, v]) => [k.startsWith("sluice/") ? k : `${annotationPrefix}/${k}`, v]),
-  );
+  const annotations = Object.fromEntries(Object.entries(own).map(([k, v]) => [k.startsWith("sluice/") ? k : `${prefix}/${k}`, v]));
   const backend = { service: { name: service, port: { number: 80 } } };
   return objectOf("Ingress", {
     metadata: { name, namespace: "default", uid: `uid-${name}`, creationTimestamp, annotations },
@@ -172,9 +170,7 @@ test("limits are in thousandths of requests, by uid of the Ingress; what is 0 or
 test("a multiplier that nginx would refuse is a finding, and the default holds", () => {
   const model = modelOf([{ name: "web", with: { "limit-rpm": "1", "limit-burst-multiplier": "0" } }]);
   expect(featuresOf(model, "app.test", "/")?.rateLimit?.requests).toEqual([{ name: "rpm", rate: 16, burst: 5000 }]);
-  expect(model.findings).toMatchObject([
-    { code: "annotation-invalid", at: `metadata.annotations[${annotationPrefix}/limit-burst-multiplier]` },
-  ]);
+  expect(model.findings).toMatchObject([{ code: "annotation-invalid", at: `metadata.annotations[${prefix}/limit-burst-multiplier]` }]);
 });
 
 test("bandwidth is said of a route only where it differs from the ConfigMap", () => {
