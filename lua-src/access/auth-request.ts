@@ -1,4 +1,5 @@
 /** The request to an auth service: where it goes and what it says of the client's request. */
+import { givenHost } from "../base/given-host";
 import { expandTemplate, parseTemplate, type Template } from "../base/template";
 import type { AuthExternalDocument, TimeoutsDocument } from "../wire";
 import { clientAddress } from "./client-address";
@@ -169,7 +170,7 @@ function say(lines: Lines, service: AuthService, name: string, value: string): v
 /** What the upstream is told in the same words: control/apply/request-headers.ts. */
 function addOwnHeaders(lines: Lines, service: AuthService): void {
   const target = variable("request_uri");
-  say(lines, service, "X-Original-URL", `${variable("scheme")}://${variable("http_host")}${target}`);
+  say(lines, service, "X-Original-URL", `${variable("scheme")}://${givenHost()}${target}`);
   say(lines, service, "X-Original-Method", ngx.req.get_method());
   say(lines, service, "X-Sent-From", "nginx-ingress-controller");
   say(lines, service, "X-Real-IP", clientAddress());

@@ -3,6 +3,7 @@ import { add_header } from "ngx.resp";
 import { type AuthAnswer, answerOf } from "../access/auth-answer";
 import { findAnswer, keepAnswer, type Validity } from "../access/auth-cache";
 import { type AuthService, askService, escapeTarget, prepareService } from "../access/auth-request";
+import { givenHost } from "../base/given-host";
 import { logError } from "../base/log";
 import { expandTemplate, parseTemplate, type Template } from "../base/template";
 import { flag, integer, list, number, object, record, text } from "../configuration/check";
@@ -101,7 +102,7 @@ function refused(config: AuthExternal, request: RequestState): LuaMultiReturn<[n
   if (config.signinParameter === undefined) {
     return $multi(302, page);
   }
-  const origin = escapeTarget(`${ngx.var.get("pass_access_scheme")}://${ngx.var.get("http_host") ?? ""}`);
+  const origin = escapeTarget(`${ngx.var.get("pass_access_scheme")}://${givenHost()}`);
   return $multi(302, `${page}${config.signinParameter}${origin}${ngx.escape_uri(ngx.var.get("request_uri")!)}`);
 }
 

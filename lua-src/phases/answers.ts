@@ -1,4 +1,5 @@
 /** Answers that Lua gives itself before there is a location. They end the request. */
+import { givenHost } from "../base/given-host";
 import { currentGeneral } from "../configuration/general";
 import { settings } from "../configuration/settings";
 import type { HostMore, Route } from "../router/route";
@@ -81,7 +82,7 @@ function answerHost({ redirectTo: target, appRoot }: HostMore, uri: string): voi
     redirectHost(target.host, target.code);
   }
   if (appRoot !== undefined && uri === "/") {
-    endRequest(302, `${ngx.var.get("scheme")}://${ngx.var.get("http_host") ?? ngx.var.get("host")}${appRoot}`);
+    endRequest(302, `${ngx.var.get("scheme")}://${givenHost()}${appRoot}`);
   }
 }
 

@@ -42,6 +42,18 @@ export const checks: readonly Check[] = [
     },
   },
   {
+    name: "http3-requests-have-a-host",
+    run: ({ http3 }) => {
+      const ask = (host: string, path: string) => http3("-i", "--resolve", `${host}:443:127.0.0.1`, `https://${host}${path}`);
+      assert.match(ask("root.image.test", "/"), /^location: https:\/\/root[.]image[.]test\/start\r$/m);
+      assert.match(ask("alias.image.test", "/a"), /backend saw alias[.]image[.]test\/a/);
+      assert.match(ask("www.root.image.test", "/a"), /^location: https:\/\/root[.]image[.]test:443\/a\r$/m);
+      const signin = "https://login.test/in?for=signin.image.test&rd=https://signin.image.test%2Fa";
+      assert.ok(ask("signin.image.test", "/a").includes(`\nlocation: ${signin}\r\n`));
+      assert.match(ask("asked.image.test", "/a"), /backend saw asked[.]image[.]test\/a https:\/\/asked[.]image[.]test\/a /);
+    },
+  },
+  {
     name: "logs-to-stdout",
     run: ({ network, container }) => {
       network.curl(...site, "http://127.0.0.1/in-the-log");
