@@ -79,7 +79,7 @@ function edited(text: string, statements: readonly Statement[], instead: (statem
   return out;
 }
 
-const routeVariables = /\$\{?(?:namespace|ingress_name|service_name|service_port|location_path|proxy_upstream_name)\b/;
+const routeVariables = /\$\{?(?:namespace|ingress_name|service_name|service_port|location_path|proxy_upstream_name|subdomain)\b/;
 
 export function namesRouteVariables(texts: readonly string[]): boolean {
   return texts.some((text) => routeVariables.test(text));

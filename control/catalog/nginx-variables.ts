@@ -14,7 +14,7 @@ const builtIn = new Set(
     "upstream_bytes_sent upstream_cache_status upstream_connect_time upstream_header_time upstream_response_length " +
     "upstream_response_time upstream_status uri tcpinfo_rtt tcpinfo_rttvar tcpinfo_snd_cwnd tcpinfo_rcv_space " +
     // ours, from nginx/partials/server.mustache and apply/request-headers.ts
-    "namespace ingress_name service_name service_port location_path proxy_upstream_name proxy_alternative_upstream_name req_id " +
+    "namespace ingress_name service_name service_port location_path proxy_upstream_name proxy_alternative_upstream_name req_id subdomain " +
     "best_http_host pass_access_scheme pass_server_port pass_port"
   ).split(" "),
 );
@@ -22,7 +22,7 @@ const builtIn = new Set(
 const families = /^(arg|http|cookie|sent_http|sent_trailer|upstream_http|upstream_cookie|upstream_trailer)_[a-z0-9_]+$/;
 
 /** Variables that Lua fills from the route, and only where somebody asked for them. */
-export const routeVariables = ["namespace", "ingress_name", "service_name", "service_port", "location_path"];
+export const routeVariables = ["namespace", "ingress_name", "service_name", "service_port", "location_path", "subdomain"];
 
 /** Why nginx would refuse the text as a value with variables; undefined when it would not. */
 export function variableProblem(text: string): string | undefined {

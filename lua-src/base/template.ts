@@ -1,4 +1,7 @@
 /** Text with nginx variables ("$name", "${name}"), taken apart once and put together per request. */
+import type { RequestState } from "../features/feature";
+import { givenHost } from "./given-host";
+import { subdomainOf } from "./subdomain";
 
 /** Plain text at odd places, variable names at even ones. */
 export interface Template {
@@ -26,12 +29,21 @@ function parseTemplate(text: string): Template {
   return { parts, count: count + 1 };
 }
 
+/** Of variables that nginx leaves empty where there is something to say. */
+function missingValue(name: string): string {
+  if (name === "http_host") {
+    return givenHost();
+  }
+  return name === "subdomain" ? subdomainOf((ngx.ctx as Partial<RequestState>).route?.source.get(6)) : "";
+}
+
 /** $escaped_request_uri is no variable of nginx; annotations may name it all the same. */
 function variableValue(name: string): string {
   if (name === "escaped_request_uri") {
     return ngx.escape_uri(ngx.var.get("request_uri")!);
   }
-  return ngx.var.get(name) ?? "";
+  const value = ngx.var.get(name);
+  return value === undefined || value === "" ? missingValue(name) : value;
 }
 
 function partOf(name: string, groups: LuaTable<number, string | false> | undefined): string {

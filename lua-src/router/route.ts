@@ -15,7 +15,7 @@ export interface Route {
   readonly backend: Backend | undefined;
   /** undefined: proxied by the default location, with no steps and general settings. */
   readonly more: RouteMore | undefined;
-  /** namespace, ingress, service, port, path: from 1. */
+  /** From 1: namespace, ingress, service, port, path, of a wildcard host what follows the "*". */
   readonly source: LuaTable<number, string>;
   /** Place in the document's list, from 1. */
   readonly index: number;
@@ -143,9 +143,12 @@ function compileMore(document: RouteDocument): RouteMore | undefined {
   };
 }
 
-function compileRoute(document: RouteDocument, index: number): Route {
+function compileRoute(document: RouteDocument, index: number, host: string): Route {
   const { namespace, ingress, service, port, path } = document.source;
   const source = [namespace, ingress, service, port, path] as unknown as LuaTable<number, string>;
+  if (string.sub(host, 1, 2) === "*.") {
+    source.set(6, string.sub(host, 2));
+  }
   const backend = document.backend === undefined ? undefined : backendNamed(document.backend);
   return { backend, more: compileMore(document), source, index };
 }
@@ -203,13 +206,13 @@ function compileHostMore(document: HostDocument, draft: Draft): HostMore | undef
 
 /** A route that cannot be compiled answers 503: left out, it would leave its requests to a shorter path, which may ask nobody for credentials. */
 function compileOrDeny(host: string, document: RouteDocument, index: number): Route {
-  const [ok, compiled] = pcall(compileRoute, document, index);
+  const [ok, compiled] = pcall(compileRoute, document, index, host);
   if (ok) {
     return compiled as Route;
   }
   const { kind, path, source } = document;
   logError("route cannot be compiled, it answers 503", `${host}${path}: ${tostring(compiled)}`);
-  return compileRoute({ kind, path, source, features: {}, fixed: { status: 503 } }, index);
+  return compileRoute({ kind, path, source, features: {}, fixed: { status: 503 } }, index, host);
 }
 
 function compileHost(document: HostDocument): Host {
