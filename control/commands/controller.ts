@@ -17,7 +17,6 @@ import { Objects } from "../objects/objects.ts";
 import { namespacedName, type Options, withoutEffect } from "../options/flags.ts";
 import { Board } from "../report/board.ts";
 import { createMetrics } from "../report/metrics.ts";
-import { watchFolder } from "../run/folder-watch.ts";
 import { startHealth } from "../run/health.ts";
 import { ping } from "../run/health-report.ts";
 import { type Layout, layoutOf, makeFolders, shippedDir, workerUser } from "../run/layout.ts";
@@ -39,6 +38,7 @@ import { version } from "../version.ts";
 import { openAdmission } from "./admission.ts";
 import { openClusterDuties } from "./cluster.ts";
 import { streamScript } from "./stream-script.ts";
+import { openDatabases } from "./databases.ts";
 import { surroundings } from "./surroundings.ts";
 import { watchTraffic } from "./traffic.ts";
 
@@ -59,6 +59,7 @@ export async function runController(options: Options): Promise<number> {
   const user = workerUser(layout);
   const shipped = shippedDir();
 
+  const configMap = { kind: "ConfigMap", ...(namespacedName(options.configmap) ?? { namespace: "", name: "" }) };
   const nginx = new Nginx({
     binary: install.binary,
     runtimeDir: layout.runtimeDir,
@@ -86,7 +87,7 @@ export async function runController(options: Options): Promise<number> {
       nameservers: resolvConf.nameservers,
       streamScript: script,
     }),
-    configMap: { kind: "ConfigMap", ...(namespacedName(options.configmap) ?? { namespace: "", name: "" }) },
+    configMap,
     logger,
     streamEndpoints: new StreamEndpoints(layout.streamsDir),
     reloads: rateLimit(options.syncRateLimit),
@@ -171,9 +172,12 @@ export async function runController(options: Options): Promise<number> {
     : undefined;
   admission = await openAdmission({ options, objects, loop, buildOptions: currentOptions, logger });
   duties?.start();
-  const databases = watchFolder(options.geoipDir, logger, () => {
-    apply.renew();
-    loop.again();
+  const closeDatabases = openDatabases({
+    ...{ options, layout, configMap, board, logger },
+    changed: () => {
+      apply.renew();
+      loop.again();
+    },
   });
   source.start(duties?.sink(loop) ?? loop);
 
@@ -186,7 +190,7 @@ export async function runController(options: Options): Promise<number> {
   await duties?.stop();
   await source.stop();
   names.stop();
-  databases();
+  closeDatabases();
   await nginx.quit(quitMs);
   await pause(options.postShutdownGracePeriod * 1000);
   await health.stop();

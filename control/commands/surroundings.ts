@@ -1,15 +1,15 @@
 /** Flags and machine → what nginx.conf needs besides the user's objects. */
 
 import { createHash } from "node:crypto";
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { isIPv6 } from "node:net";
-import { join } from "node:path";
 import type { MetricsSettings } from "../../lua-src/wire.ts";
 import type { Options } from "../options/flags.ts";
 import type { ConfSurroundings } from "../plan/conf.ts";
 import type { StreamScript } from "../plan/conf-view.ts";
 import type { Layout } from "../run/layout.ts";
 import type { NginxInstall } from "../run/nginx-install.ts";
+import { geoFiles } from "./databases.ts";
 
 export function surroundings(of: {
   readonly options: Options;
@@ -40,7 +40,7 @@ export function surroundings(of: {
     filesDir: layout.filesDir,
     logDir: options.logDir,
     optionalModules: install.optional,
-    geoip: () => geoFiles(options),
+    geoip: () => geoFiles(options, layout),
     secret: createHash("sha256").update(readFileSync(layout.fakeKey)).digest("hex").slice(0, 20),
     openFiles: hardOpenFiles(),
     ...(user === undefined ? {} : { user }),
@@ -54,16 +54,6 @@ export function surroundings(of: {
     verbosity: options.v,
     resolvers: of.nameservers.map((n) => (isIPv6(n) ? `[${n}]` : n)),
   };
-}
-
-function geoFiles(options: Options): ReturnType<ConfSurroundings["geoip"]> {
-  const editions = options.maxmindEditionIds.split(",").filter((e) => e !== "");
-  const files = editions.flatMap((edition) => {
-    const path = join(options.geoipDir, `${edition}.mmdb`);
-    const found = statSync(path, { throwIfNoEntry: false });
-    return found === undefined ? [] : [{ edition, path, stamp: `${found.size}-${Math.trunc(found.mtimeMs)}` }];
-  });
-  return { folder: options.geoipDir, editions, files };
 }
 
 /** Hard RLIMIT_NOFILE; what nginx's workers may raise theirs to. */

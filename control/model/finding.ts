@@ -53,7 +53,11 @@ export const findingCodes = {
   "module-missing": { severity: "warning", hint: "Install the module, or take the key out of the ConfigMap." },
   "database-missing": {
     severity: "warning",
-    hint: "Put the database into the folder (--geoip-dir); a folder that was there at the start is watched.",
+    hint: "Put the database into the folder (--geoip-dir), which is watched, or have it fetched (--maxmind-license-key, --maxmind-mirror).",
+  },
+  "download-failed": {
+    severity: "warning",
+    hint: "Correct --maxmind-mirror or --maxmind-license-key, or put the database into the folder (--geoip-dir).",
   },
   "config-refused": { severity: "error", hint: "nginx refuses the setting; the last good configuration is served." },
   "dataplane-full": { severity: "error", hint: "Raise the dictionary's size with lua-shared-dicts; the last state goes on being served." },

@@ -212,32 +212,20 @@ export const flagRows = {
   "maxmind-mirror": {
     type: "string",
     value: "",
-    doc: "URL to fetch GeoIP databases from.",
-    idle: "databases are not fetched: put them into --geoip-dir",
+    doc: "URL below which EDITION.tar.gz is fetched at the start, instead of from MaxMind.",
   },
   "maxmind-license-key": {
     type: "string",
     value: "",
-    doc: "Licence key for GeoIP databases.",
-    idle: "databases are not fetched: put them into --geoip-dir",
+    doc: "Licence key with which GeoIP databases are fetched from MaxMind at the start.",
   },
   "maxmind-edition-ids": { type: "string", value: "GeoLite2-City,GeoLite2-ASN", doc: "GeoIP databases to use." },
-  "maxmind-retries-count": {
-    type: "int",
-    value: 1,
-    doc: "Tries to fetch a GeoIP database.",
-    idle: "databases are not fetched: put them into --geoip-dir",
-  },
-  "maxmind-retries-timeout": {
-    type: "duration",
-    value: 0,
-    doc: "Wait between such tries.",
-    idle: "databases are not fetched: put them into --geoip-dir",
-  },
+  "maxmind-retries-count": { type: "int", value: 1, doc: "Tries to fetch a GeoIP database." },
+  "maxmind-retries-timeout": { type: "duration", value: 0, doc: "Wait between such tries." },
   "geoip-dir": {
     type: "string",
     value: "/etc/ingress-controller/geoip",
-    doc: "Folder of the GeoIP databases, EDITION.mmdb each.",
+    doc: "Folder of the GeoIP databases, EDITION.mmdb each; watched. Where it cannot be written to, what is fetched goes to geoip/ below --runtime-dir.",
   },
   "runtime-dir": {
     type: "string",

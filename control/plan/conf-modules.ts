@@ -59,8 +59,23 @@ export function lacking(settings: Settings, around: ConfSurroundings): Lack[] {
       out.push({ key: "use-geoip2", code: "database-missing", text });
     }
   }
+  const noHttp3 = settings["use-http3"] ? http3Lack(settings, around) : undefined;
+  if (noHttp3 !== undefined) out.push({ key: "use-http3", ...noHttp3 });
   if (settings["enable-syslog"] && settings["syslog-host"] === "") {
     out.push({ key: "enable-syslog", code: "setting-invalid", text: "syslog-host is not set; the logs go to their files" });
   }
   return out;
+}
+
+function http3Lack(settings: Settings, around: ConfSurroundings): Omit<Lack, "key"> | undefined {
+  if (around.features.http3 !== true) {
+    return { code: "module-missing", text: "this nginx is built without HTTP/3 (Debian 13's has it); use-http3 has no effect" };
+  }
+  if (settings["use-proxy-protocol"]) {
+    return { code: "setting-invalid", text: "use-proxy-protocol is on, and UDP carries no PROXY line: HTTP/3 is not served" };
+  }
+  if (around.passthroughPort !== undefined) {
+    return { code: "setting-invalid", text: "--enable-ssl-passthrough is on, which cannot read HTTP/3: it is not served" };
+  }
+  return undefined;
 }

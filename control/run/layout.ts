@@ -18,6 +18,8 @@ export interface Layout {
   readonly tempDir: string;
   /** Endpoints of TCP and UDP services; workers read them. */
   readonly streamsDir: string;
+  /** Databases that were fetched, where --geoip-dir cannot be written to. */
+  readonly geoipDir: string;
   readonly fakeCertificate: string;
   readonly fakeKey: string;
 }
@@ -36,6 +38,7 @@ export function layoutOf(runtimeDir: string): Layout {
     filesDir: join(privateDir, "files"),
     tempDir: join(dir, "temp"),
     streamsDir: join(dir, "streams"),
+    geoipDir: join(dir, "geoip"),
     fakeCertificate: join(privateDir, "fake.crt"),
     fakeKey: join(privateDir, "fake.key"),
   };

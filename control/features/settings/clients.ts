@@ -143,6 +143,6 @@ export const clientsSettings = {
     kind: bool,
     default: false,
     applies: "reload",
-    doc: "HTTP/3 on the UDP port of the same number as --https-port, announced by Alt-Svc. Ignored where nginx has no HTTP/3, with use-proxy-protocol and with --enable-ssl-passthrough. Sluice's own.",
+    doc: "HTTP/3 on the UDP port of the same number as --https-port, announced by Alt-Svc. Where nginx has no HTTP/3, with use-proxy-protocol and with --enable-ssl-passthrough it is not served, and a finding says why. Sluice's own.",
   }),
 } as const;

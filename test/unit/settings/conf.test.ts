@@ -124,4 +124,9 @@ test("use-http3 opens UDP beside TLS where that is possible, and announces it", 
   const { values: proxied } = resolveSettings({ "use-http3": "true", "use-proxy-protocol": "true" }, about);
   const others = [render(values), render(values, { ...able, passthroughPort: 442 }), render(proxied, able), render(defaultSettings, able)];
   for (const other of others) expect(other).not.toMatch(/quic|Alt-Svc|sluice_given_host/i);
+  const lacks = (s: Settings, around: ConfSurroundings) => lacking(s, around).map((l) => [l.key, l.code]);
+  expect(lacks(values, able)).toEqual([]);
+  expect(lacks(values, plain)).toEqual([["use-http3", "module-missing"]]);
+  expect(lacks(proxied, able)).toEqual([["use-http3", "setting-invalid"]]);
+  expect(lacks(values, { ...able, passthroughPort: 442 })).toEqual([["use-http3", "setting-invalid"]]);
 });
