@@ -88,8 +88,8 @@ test("durations are written as in Go", () => {
 });
 
 test("a given flag without effect is told, unless it only switches off", () => {
-  const told = withoutEffect(ok("--http-port=81", "--maxmind-mirror=http://x", "--enable-ssl-passthrough=false", "--publish-service="));
-  expect(told).toEqual(["flag --maxmind-mirror has no effect: databases are not fetched: put them into --geoip-dir"]);
+  const told = withoutEffect(ok("--http-port=81", "--bucket-factor=1.2", "--enable-ssl-passthrough=false", "--publish-service="));
+  expect(told).toEqual(["flag --bucket-factor has no effect: the text format of /metrics has none"]);
 });
 
 test("a word that is no flag is told, but for the program's own path", () => {
