@@ -541,7 +541,10 @@ export interface MatchDocument {
   readonly route?: RouteDocument;
   /** Backend chosen for this request, canary rules applied. */
   readonly backend?: string;
+  /** It, where that is a canary. */
   readonly canary?: string;
+  /** Canaries that get a share of such requests: any of them may serve this one instead. */
+  readonly sharing?: readonly string[];
   readonly endpoints?: readonly EndpointDocument[];
   /** The answer that would be given without a backend, e.g. 308, 503, 404. */
   readonly status?: number;

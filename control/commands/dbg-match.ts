@@ -48,8 +48,8 @@ export function matchText(url: string, match: MatchDocument): string {
     if (features.length > 0) lines.push(row("features", features.join(", ")));
   }
   if (match.backend !== undefined) lines.push(row("backend", match.backend));
-  if (match.canary !== undefined)
-    lines.push(row("canary", `${match.canary}${match.canary === match.backend ? "" : ", may take the request instead"}`));
+  if (match.canary !== undefined) lines.push(row("canary", match.canary));
+  if (match.sharing !== undefined) lines.push(row("canary", `${match.sharing.join(" or ")} may take the request instead`));
   if (match.endpoints !== undefined) {
     const endpoints = match.endpoints.map(({ address, port }) => `${address.includes(":") ? `[${address}]` : address}:${port}`);
     lines.push(row("endpoints", endpoints.length === 0 ? "none" : endpoints.join(", ")));

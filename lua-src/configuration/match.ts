@@ -50,29 +50,43 @@ function explainHost(draft: Draft, { host }: Resolution, question: Question): bo
   return false;
 }
 
-/** True when a canary answers for certain. The headers of the question are those of this request. */
+function takeCanary(draft: Draft, name: string): void {
+  draft.backend = name;
+  draft.canary = name;
+  draft.endpoints = (readEntry("backends", name) as BackendDocument | undefined)?.endpoints ?? [];
+}
+
+/** True when it is certain which canary answers. The headers of the question are those of this request. */
 function explainCanary(draft: Draft, primary: Backend): boolean {
   if (primary.alternatives === undefined) {
     return false;
   }
   const chosen = alternativeByRules(primary);
   if (chosen !== undefined) {
-    draft.backend = chosen.name;
-    draft.canary = chosen.name;
-    draft.endpoints = (readEntry("backends", chosen.name) as BackendDocument | undefined)?.endpoints ?? [];
+    takeCanary(draft, chosen.name);
     because(draft, `the request's header or cookie chooses the canary ${chosen.name}`);
     return true;
   }
+  const sharing: string[] = [];
+  let shares = 0;
   const { list, count } = primary.alternatives;
   for (const i of $range(1, count)) {
     const { backend, open } = list.get(i)!;
     if (open) {
       const { weight, total } = backend.shaping!;
-      draft.canary ??= backend.name;
+      sharing[sharing.length] = backend.name;
+      shares += weight / total;
       because(draft, `the canary ${backend.name} takes ${weight} of ${total} such requests`);
     } else {
       because(draft, `the canary ${backend.name} does not take this request`);
     }
+  }
+  if (sharing.length === 1 && shares >= 1) {
+    takeCanary(draft, sharing[0]!);
+    return true;
+  }
+  if (sharing.length > 0) {
+    draft.sharing = sharing;
   }
   return false;
 }

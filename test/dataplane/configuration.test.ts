@@ -198,6 +198,24 @@ test("match follows the rules of a canary", async () => {
   expect(await match("&header.x-new=always")).toMatchObject({ backend: "b", canary: "b", endpoints: [{ port: b.port }] });
   expect(await match("&header.x-new=never&header.cookie=new%3Dalways")).toMatchObject({ backend: "a" });
   expect(await match("&header.cookie=new%3Dalways")).toMatchObject({ backend: "b" });
+  const shared = (weight: number) => ({ ...policy, weight, header: "", cookie: "" });
+  await plane.apply({
+    backends: byName(
+      { ...backendDocument("a", [a]), alternativeBackends: ["c", "b", "d"] },
+      { ...backendDocument("b", [b]), noServer: true, trafficShapingPolicy: policy },
+      { ...backendDocument("c", [b]), noServer: true, trafficShapingPolicy: shared(10) },
+      { ...backendDocument("d", [b]), noServer: true, trafficShapingPolicy: shared(20) },
+    ),
+  });
+  expect(await match("")).toMatchObject({ backend: "a", sharing: ["c", "d"] });
+  expect(await match("&header.x-new=always")).toMatchObject({ backend: "b", canary: "b" });
+  await plane.apply({
+    backends: byName(
+      { ...backendDocument("a", [a]), alternativeBackends: ["c"] },
+      { ...backendDocument("c", [b]), noServer: true, trafficShapingPolicy: shared(100) },
+    ),
+  });
+  expect(await match("")).toMatchObject({ backend: "c", canary: "c", endpoints: [{ port: b.port }] });
 });
 
 test("every worker serves a change from its acknowledgement on, however many there were", async () => {

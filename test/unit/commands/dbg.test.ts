@@ -182,6 +182,19 @@ test("match: a Host header counts, what is no URL is refused", async () => {
   expect(await dbg("match", "http://a b/")).toEqual([1, "not a URL: http://a b/\n"]);
 });
 
+test("match: an escaped question mark belongs to the path, for the router as for the backend", async () => {
+  answers["/configuration/match"] = [200, { how: "none", status: 404, reasons: [] }];
+  await dbg("match", "http://a.test/what%3Fnow%2Fhere?q=%3F");
+  const query = new URL(asked[0]!, "http://x").searchParams;
+  expect([query.get("uri"), query.get("raw")]).toEqual(["/what?now/here", "/what%3Fnow%2Fhere?q=%3F"]);
+});
+
+test("match names the canary that answers, or all that may", () => {
+  const of = (match: Partial<MatchDocument>) => matchText("a.test", { host: "a.test", how: "exact", reasons: [], backend: "a", ...match });
+  expect(of({ backend: "b", canary: "b" })).toContain("canary     b\n");
+  expect(of({ sharing: ["b", "c"] })).toContain("canary     b or c may take the request instead\n");
+});
+
 test("answers without a backend are told with their place", () => {
   const text = matchText("http://a.test/", { host: "", how: "catch-all", status: 308, location: "https://a.test/", reasons: [] });
   expect(text).toContain("host       the catch-all\n");
