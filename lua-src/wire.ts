@@ -429,6 +429,20 @@ export interface AuthExternalDocument {
   readonly cache?: AuthCacheDocument;
   readonly keepalive?: KeepaliveDocument;
   readonly timeouts?: TimeoutsDocument;
+  /** Tried in turn before the service is asked; the first that holds is the answer. */
+  readonly decisions?: readonly AuthDecisionDocument[];
+}
+
+export interface AuthDecisionDocument {
+  readonly status: number;
+  /** Absent: always. As nginx's `if` has it; "set" is its `if ($variable)`. */
+  readonly when?: {
+    /** Without its dollar sign. */
+    readonly variable: string;
+    readonly op: "set" | "=" | "!=" | "~" | "~*" | "!~" | "!~*";
+    /** V for = and !=, else an expression. */
+    readonly value: string;
+  };
 }
 
 export interface AuthCacheDocument {

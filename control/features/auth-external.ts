@@ -137,7 +137,7 @@ const rows = {
     risk: "critical",
     onInvalid: "default",
     support: "partial",
-    note: "The auth request is not made by an nginx location: proxy_set_header, proxy_connect_timeout, proxy_send_timeout and proxy_read_timeout are honoured, with any other directive the locations answer 503.",
+    note: "The auth request is not made by an nginx location: proxy_set_header, proxy_connect_timeout, proxy_send_timeout, proxy_read_timeout, return and `if (…) { return …; }` are honoured, with any other directive the locations answer 503.",
     doc: "Directives for the auth request.",
   }),
 } as const;
@@ -185,6 +185,7 @@ function snippetPart(text: string | undefined, more: Readonly<Record<string, str
   return {
     ...(Object.keys(requestHeaders).length === 0 ? {} : { requestHeaders }),
     ...(Object.keys(snippet.timeouts).length === 0 ? {} : { timeouts: snippet.timeouts }),
+    ...(snippet.decisions.length === 0 ? {} : { decisions: snippet.decisions }),
   };
 }
 

@@ -1,33 +1,65 @@
 /**
  * auth-snippet and global-auth-snippet. The auth request is no nginx location that could hold any directive; what such
- * snippets are mostly for is read here and done by the data plane. Anything else is refused, never left out.
+ * snippets are for is read here and done by the data plane. Anything else is refused, never left out.
  */
 
+import type { AuthDecisionDocument } from "../../lua-src/wire.ts";
+import { regexText } from "../catalog/kinds.ts";
+import { readNginxText, type Statement } from "../catalog/nginx-text.ts";
+import { variableProblem } from "../catalog/nginx-variables.ts";
 import { requestHeader } from "./auth-kinds.ts";
 
 export interface AuthSnippet {
   readonly headers: Readonly<Record<string, string>>;
   /** Milliseconds. */
   readonly timeouts: { readonly connect?: number; readonly send?: number; readonly read?: number };
+  readonly decisions: readonly AuthDecisionDocument[];
 }
 
-const known = "only proxy_set_header, proxy_connect_timeout, proxy_send_timeout and proxy_read_timeout can be honoured";
+interface Draft {
+  readonly headers: Record<string, string>;
+  readonly timeouts: { connect?: number; send?: number; read?: number };
+  readonly decisions: AuthDecisionDocument[];
+}
+
+const known =
+  "only proxy_set_header, proxy_connect_timeout, proxy_send_timeout, proxy_read_timeout, return and an if that holds just a return can be honoured";
 const unitsOfTime: Readonly<Record<string, number>> = { ms: 1, "": 1000, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** Of nginx's own way to make the request: neither the service nor the client can tell. */
+const unseen = new Set("access_log log_subrequest proxy_busy_buffers_size proxy_max_temp_file_size proxy_temp_file_write_size".split(" "));
 
 /** The snippet, or why it cannot be honoured. */
 export function parseAuthSnippet(text: string): AuthSnippet | string {
-  const statements = statementsOf(text);
-  if (typeof statements === "string") return statements;
-  const headers: Record<string, string> = {};
-  const timeouts: { connect?: number; send?: number; read?: number } = {};
-  for (const [name = "", ...args] of statements) {
-    const kind = /^proxy_(connect|send|read)_timeout$/.exec(name)?.[1] as "connect" | "send" | "read" | undefined;
-    if (name === "proxy_set_header" && args.length === 2 && requestHeader.parse(args[0] ?? "").ok) headers[args[0] ?? ""] = args[1] ?? "";
-    else if (kind !== undefined && args.length === 1 && milliseconds(args[0] ?? "") !== undefined)
-      timeouts[kind] = milliseconds(args[0] ?? "")!;
-    else return `"${[name, ...args].join(" ").slice(0, 60)}": ${known}`;
+  const read = readNginxText(text);
+  if (!read.ok) return read.reason;
+  const draft: Draft = { headers: {}, timeouts: {}, decisions: [] };
+  for (const statement of read.statements) {
+    const problem = take(statement, draft);
+    if (problem !== undefined) return problem;
   }
-  return { headers, timeouts };
+  return draft;
+}
+
+function take(statement: Statement, draft: Draft): string | undefined {
+  const [name = "", ...args] = statement.words;
+  const [first = "", second = ""] = args;
+  const kind = /^proxy_(connect|send|read)_timeout$/.exec(name)?.[1] as "connect" | "send" | "read" | undefined;
+  if (name === "if") return takeCondition(statement, draft);
+  if (statement.block !== undefined) return unknown(statement);
+  if (unseen.has(name)) return undefined;
+  if (name === "proxy_set_header" && args.length === 2 && requestHeader.parse(first).ok) {
+    draft.headers[first] = second;
+  } else if (kind !== undefined && args.length === 1 && milliseconds(first) !== undefined) {
+    draft.timeouts[kind] = milliseconds(first)!;
+  } else if (name === "return" && returnedStatus(statement) !== undefined) {
+    draft.decisions.push({ status: returnedStatus(statement)! });
+  } else return unknown(statement);
+  return undefined;
+}
+
+function unknown({ words }: Statement): string {
+  return `"${words.join(" ").slice(0, 60)}": ${known}`;
 }
 
 function milliseconds(text: string): number | undefined {
@@ -36,24 +68,55 @@ function milliseconds(text: string): number | undefined {
   return value >= 1 && value <= 2 ** 31 - 1 ? value : undefined;
 }
 
-/** Words of each statement, in nginx's quoting; text when it is none of its syntax. */
-function statementsOf(text: string): readonly (readonly string[])[] | string {
-  const out: string[][] = [];
-  let words: string[] = [];
-  const token = /\s+|#[^\n]*|(;)|"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|((?:\$\{\w+\}|[^\s;{}"'#\\]|\\.)(?:\$\{\w+\}|[^\s;{}\\]|\\.)*)/gsy;
-  while (token.lastIndex < text.length) {
-    const at = token.lastIndex;
-    const m = token.exec(text);
-    if (m === null) return `it cannot be read from "${text.slice(at, at + 20)}" on`;
-    const word = m[2] ?? m[3] ?? m[4];
-    if (m[1] !== undefined) {
-      if (words.length > 0) out.push(words);
-      words = [];
-    } else if (word !== undefined) words.push(plain(word));
-  }
-  return words.length === 0 ? out : `"${words.join(" ").slice(0, 60)}" lacks its semicolon`;
+/** Nobody sees a text that is returned with it. */
+function returnedStatus({ words, block }: Statement): number | undefined {
+  const [name, code = ""] = words;
+  const fits = name === "return" && block === undefined && words.length <= 3 && /^[2-5]\d\d$/.test(code) && code !== "444";
+  return fits ? Number(code) : undefined;
 }
 
-function plain(word: string): string {
-  return word.replace(/\\(["'\\ ])/g, "$1");
+function takeCondition(statement: Statement, draft: Draft): string | undefined {
+  const inner = statement.block ?? [];
+  const status = inner.length === 1 ? returnedStatus(inner[0]!) : undefined;
+  const when = conditionOf(statement.words.slice(1));
+  if (when === undefined || status === undefined) return unknown(statement);
+  const problem = variableProblemHere(when.variable) ?? valueProblem(when);
+  if (problem !== undefined) return `"${statement.words.join(" ").slice(0, 60)}": ${problem}`;
+  draft.decisions.push({ when, status });
+  return undefined;
+}
+
+type When = NonNullable<AuthDecisionDocument["when"]>;
+
+const operators: ReadonlySet<string> = new Set(["=", "!=", "~", "~*", "!~", "!~*"]);
+
+/** The words between "if" and its block: "($a", "=", "b)", the brackets also as words of their own. */
+function conditionOf(words: readonly string[]): When | undefined {
+  const [first = "", ...rest] = words;
+  const last = rest.at(-1) ?? first;
+  if (!first.startsWith("(") || !last.endsWith(")")) return undefined;
+  const all = words.length === 1 ? [first.slice(1, -1)] : [first.slice(1), ...rest.slice(0, -1), last.slice(0, -1)];
+  const bare = all.filter((word, index) => word !== "" || (index > 0 && index < all.length - 1));
+  const [variable = "", op = "", value] = bare;
+  const name = /^\$([A-Za-z0-9_]+)$/.exec(variable)?.[1]?.toLowerCase();
+  if (name === undefined) return undefined;
+  if (bare.length === 1) return { variable: name, op: "set", value: "" };
+  return bare.length === 3 && operators.has(op) ? { variable: name, op: op as When["op"], value: value ?? "" } : undefined;
+}
+
+/** In nginx's auth location these are not the request's. */
+const ofTheLocation = /^(uri|document_uri|args|query_string|is_args|arg_.*)$/;
+
+function variableProblemHere(name: string): string | undefined {
+  if (ofTheLocation.test(name)) return `$${name} is not the client's where the auth request is made: use $request_uri`;
+  return variableProblem(`$${name}`);
+}
+
+function valueProblem({ op, value }: When): string | undefined {
+  if (op === "=" || op === "!=") {
+    const named = [...value.matchAll(/\$\{?([A-Za-z0-9_]+)/g)].map((m) => (m[1] ?? "").toLowerCase());
+    return named.map(variableProblemHere).find((p) => p !== undefined) ?? variableProblem(value);
+  }
+  const parsed = regexText.parse(value);
+  return parsed.ok ? undefined : parsed.reason;
 }

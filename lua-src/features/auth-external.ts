@@ -2,11 +2,12 @@
 import { add_header } from "ngx.resp";
 import { type AuthAnswer, answerOf } from "../access/auth-answer";
 import { findAnswer, keepAnswer, type Validity } from "../access/auth-cache";
+import { type Decision, decide, prepareDecisions } from "../access/auth-decisions";
 import { type AuthService, askService, escapeTarget, prepareService } from "../access/auth-request";
 import { givenHost } from "../base/given-host";
 import { logError } from "../base/log";
 import { expandTemplate, parseTemplate, type Template } from "../base/template";
-import { flag, integer, list, number, object, record, text } from "../configuration/check";
+import { flag, integer, list, number, object, oneOf, record, text } from "../configuration/check";
 import type { AuthExternalDocument } from "../wire";
 import type { Feature, RequestState } from "./feature";
 import { fillRouteVariables, namesRouteVariables } from "./route-variables";
@@ -16,6 +17,7 @@ interface AuthExternal {
   /** One of the templates names a variable that describes the location. */
   readonly namesRoute: boolean;
   readonly responseHeaders: readonly string[];
+  readonly decisions: readonly Decision[] | undefined;
   readonly signin: Template | undefined;
   /** "?rd=", or undefined when the URL has the parameter already. */
   readonly signinParameter: string | undefined;
@@ -35,8 +37,17 @@ function cacheKey(cache: NonNullable<AuthExternal["cache"]>): string {
   return ngx.encode_base64(ngx.sha1_bin(`${cache.scope}\n${expandTemplate(cache.key)}`));
 }
 
+/** An answer that the service was not asked for has nothing but its status. */
+function silentAnswer(status: number): AuthAnswer {
+  return { status, headers: new LuaTable(), cookies: undefined, challenges: undefined };
+}
+
 /** Undefined: the service gave no answer. Waits. */
 function ask(config: AuthExternal): AuthAnswer | undefined {
+  const decided = config.decisions === undefined ? undefined : decide(config.decisions);
+  if (decided !== undefined) {
+    return silentAnswer(decided);
+  }
   const cache = config.cache;
   const key = cache === undefined ? "" : cacheKey(cache);
   const known = cache === undefined ? undefined : findAnswer(key);
@@ -115,20 +126,24 @@ function header(config: AuthExternal, request: RequestState): LuaMultiReturn<[nu
 }
 
 /** All texts of the document that may hold variables. */
-function templatesOf({ url, signin, cache, requestRedirect, requestHeaders }: AuthExternalDocument): Template {
+function templatesOf({ url, signin, cache, requestRedirect, requestHeaders, decisions }: AuthExternalDocument): Template {
   const texts = [url, signin ?? "", cache?.key ?? "", requestRedirect ?? ""];
   for (const [, value] of pairs((requestHeaders ?? {}) as unknown as LuaTable<string, string>)) {
     texts[texts.length] = value;
+  }
+  for (const { when } of decisions ?? []) {
+    texts[texts.length] = when === undefined ? "" : `$${when.variable}\n${when.value}`;
   }
   return parseTemplate(table.concat(texts, "\n"));
 }
 
 function prepare(document: AuthExternalDocument): AuthExternal {
-  const { signin, cache } = document;
+  const { signin, cache, decisions } = document;
   return {
     service: prepareService(document),
     namesRoute: namesRouteVariables(templatesOf(document)),
     responseHeaders: document.responseHeaders ?? nothing,
+    decisions: decisions === undefined ? undefined : prepareDecisions(decisions),
     signin: signin === undefined ? undefined : parseTemplate(signin),
     signinParameter: document.signinParameter,
     alwaysSetCookie: document.alwaysSetCookie === true,
@@ -151,6 +166,12 @@ export const authExternal: Feature<AuthExternalDocument, AuthExternal> = {
     "alwaysSetCookie?": flag,
     "cache?": object({ key: text, scope: text, "valid?": list(validity) }),
     "keepalive?": object({ connections: integer(1, 65535), requests: positive, timeout: positive }),
+    "decisions?": list(
+      object({
+        status: integer(200, 599),
+        "when?": object({ variable: text, op: oneOf("set", "=", "!=", "~", "~*", "!~", "!~*"), value: text }),
+      }),
+    ),
     "timeouts?": object({ "connect?": positive, "send?": positive, "read?": positive }),
   }),
   prepare: (document) => prepare(document),

@@ -210,14 +210,46 @@ describe("snippets", () => {
     ["proxy_set_header X-A '';\nproxy_read_timeout 5;proxy_connect_timeout 200ms;", { "X-A": "" }, { read: 5000, connect: 200 }],
     [`proxy_set_header X-A ${braced}x;`, { "X-A": `${braced}x` }, {}],
   ])("%j", (text, headers, timeouts) => {
-    expect(parseAuthSnippet(text)).toEqual({ headers, timeouts });
+    expect(parseAuthSnippet(text)).toEqual({ headers, timeouts, decisions: [] });
+  });
+
+  test.each([
+    ["return 200;", [{ status: 200 }]],
+    ['return 401 "who?";', [{ status: 401 }]],
+    ["if ($request_method = OPTIONS) { return 200; }", [{ status: 200, when: { variable: "request_method", op: "=", value: "OPTIONS" } }]],
+    ["if ( $http_x ) { return 204; }", [{ status: 204, when: { variable: "http_x", op: "set", value: "" } }]],
+    ['if ($http_x != "a b") { return 403; }', [{ status: 403, when: { variable: "http_x", op: "!=", value: "a b" } }]],
+    ['if ($http_x = "") { return 403; }', [{ status: 403, when: { variable: "http_x", op: "=", value: "" } }]],
+    [
+      "if ($Request_uri ~* ^/a/\\.b(c)) { return 200; }",
+      [{ status: 200, when: { variable: "request_uri", op: "~*", value: "^/a/\\.b(c)" } }],
+    ],
+    [
+      "if ($host !~ '^a;b') { return 200; } return 403;",
+      [{ status: 200, when: { variable: "host", op: "!~", value: "^a;b" } }, { status: 403 }],
+    ],
+  ])("%j decides", (text, decisions) => {
+    expect(parseAuthSnippet(text)).toEqual({ headers: {}, timeouts: {}, decisions });
   });
 
   test.each([
     "proxy_set_header X-A 42",
     "proxy_set_header X-A;",
     "proxy_set_header Content-Length 5;",
-    "if ($request_method = OPTIONS) { return 200; }",
+    "if ($request_method = OPTIONS) { return 200; set $a b; }",
+    "if ($request_method = OPTIONS) { }",
+    "if ($request_method OPTIONS) { return 200; }",
+    "if (-f /etc/passwd) { return 200; }",
+    "if ($uri = /a) { return 200; }",
+    "if ($arg_token = x) { return 200; }",
+    "if ($host = $args) { return 200; }",
+    "if ($nobody != 1) { return 200; }",
+    "if ($host ~ a() { return 200; }",
+    "if $host { return 200; }",
+    "return 200 a b;",
+    "return https://a.test;",
+    "return 444;",
+    "location /a { return 200; }",
     'proxy_set_header X-A "b;',
     "proxy_read_timeout soon;",
     "set $a b;",
@@ -237,7 +269,7 @@ describe("snippets", () => {
 
   test("what cannot be honoured denies", () => {
     expect(outcome({ annotations: { ...own, "auth-snippet": "auth_basic x;" }, settings: allowed })).toEqual({ denied: "auth-snippet" });
-    const global = { "global-auth-url": url, "global-auth-snippet": "return 200;" };
+    const global = { "global-auth-url": url, "global-auth-snippet": "rewrite ^ /a;" };
     expect(outcome({ annotations: {}, settings: global })).toEqual({ denied: "global-auth-snippet" });
     expect(outcome({ annotations: {}, settings: { ...global, "global-auth-snippet": "proxy_set_header X-A 42;" } })).toEqual({
       url,
