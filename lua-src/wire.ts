@@ -12,7 +12,7 @@ export const paths = {
   backends: "/configuration/backends",
   /** GET: HostDocument[] sorted by name; POST: replaces all (201). */
   routes: "/configuration/routes",
-  /** GET: {"servers": {host: uid}, "users": [keys]} (no key material, no hashes); POST: ServersDocument, replaces all (201). */
+  /** GET: {"servers": {host: uid}, "users": [keys], "networks": [keys]} (no key material, no hashes); POST: ServersDocument, replaces all (201). */
   servers: "/configuration/servers",
   /** GET ?hostname=H: PEM chain and key of the exact host H; 400 without hostname; 404 when there is none. */
   certs: "/configuration/certs",
@@ -361,7 +361,7 @@ export interface RateLimitDocument {
   /** May hold nginx variables. */
   readonly key: string;
   /** Clients of these networks are not limited. */
-  readonly allow?: readonly string[];
+  readonly allow?: Addresses;
   /** Thousandths of requests; rate is per second. All must let a request pass. */
   readonly requests?: readonly { readonly name: "rps" | "rpm"; readonly rate: number; readonly burst: number }[];
   /** Requests in progress at a time. */
@@ -394,10 +394,13 @@ export interface AccessLogDocument {
   readonly off: true;
 }
 
+/** Addresses and networks (CIDR); of a long list its key in Batch.networks. */
+export type Addresses = readonly string[] | string;
+
 /** Networks (CIDR). A list that is absent is that of GeneralDocument.access. Deny counts before allow. */
 export interface IpAccessDocument {
-  readonly allow?: readonly string[];
-  readonly deny?: readonly string[];
+  readonly allow?: Addresses;
+  readonly deny?: Addresses;
 }
 
 /** Basic or digest authentication. */
@@ -521,6 +524,8 @@ export interface Batch {
   readonly servers?: Changes<string>;
   /** By AuthBasicDocument.users: lines user:hash, or user:realm:digest. Never shown again. */
   readonly users?: Changes<string>;
+  /** By an id of their content: lists of addresses and networks, joined by commas. */
+  readonly networks?: Changes<string>;
   readonly general?: GeneralDocument;
 }
 

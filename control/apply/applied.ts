@@ -3,8 +3,8 @@
 import type { Documents } from "../plan/documents.ts";
 import type { Delta, Deltas } from "./dataplane.ts";
 
-export type Kind = "hosts" | "backends" | "certificates" | "servers" | "users";
-const kinds: readonly Kind[] = ["hosts", "backends", "certificates", "servers", "users"];
+export type Kind = "hosts" | "backends" | "certificates" | "servers" | "users" | "networks";
+const kinds: readonly Kind[] = ["hosts", "backends", "certificates", "servers", "users", "networks"];
 
 /** Document text by key as the data plane holds it. */
 export class Applied {
@@ -14,6 +14,7 @@ export class Applied {
     certificates: new Map(),
     servers: new Map(),
     users: new Map(),
+    networks: new Map(),
   };
   #general = "";
 
@@ -33,6 +34,7 @@ export class Applied {
       certificates: delta("certificates"),
       servers: delta("servers"),
       users: delta("users"),
+      networks: delta("networks"),
       general: wanted.general === this.#general ? "" : wanted.general,
     };
   }

@@ -17,6 +17,7 @@ export interface Deltas {
   readonly certificates?: Delta;
   readonly servers?: Delta;
   readonly users?: Delta;
+  readonly networks?: Delta;
   /** JSON text. */
   readonly general?: string;
 }
@@ -89,6 +90,7 @@ export class DataPlane {
     const servers = (await this.#get(paths.servers)) as {
       readonly servers: Readonly<Record<string, string>>;
       readonly users?: readonly string[];
+      readonly networks?: readonly string[];
     };
     return {
       hosts: hosts.map((h) => h.name),
@@ -96,6 +98,7 @@ export class DataPlane {
       servers: Object.keys(servers.servers),
       certificates: [...new Set(Object.values(servers.servers))],
       users: servers.users ?? [],
+      networks: servers.networks ?? [],
     };
   }
 
@@ -114,7 +117,7 @@ function oneConnection(): Agent {
   return new Agent({ keepAlive: true, maxSockets: 1 });
 }
 
-/** The documents are JSON text already (certificates, servers and users plain text): put together without parsing them again. */
+/** The documents are JSON text already (certificates, servers, users and networks plain text): put together without parsing them again. */
 function batchText(version: number, deltas: Deltas): string {
   const parts = [`"version":${version}`];
   const kind = (name: string, delta: Delta | undefined, plain: boolean) => {
@@ -129,6 +132,7 @@ function batchText(version: number, deltas: Deltas): string {
   kind("certificates", deltas.certificates, true);
   kind("servers", deltas.servers, true);
   kind("users", deltas.users, true);
+  kind("networks", deltas.networks, true);
   kind("backends", deltas.backends, false);
   kind("hosts", deltas.hosts, false);
   if (deltas.general !== undefined) parts.push(`"general":${deltas.general}`);

@@ -10,8 +10,9 @@ type Delta = Deltas["backends"];
 
 /** Nothing is removed that hosts of before may still name. Hosts only where `now` and the plan differ in nothing else. */
 export function beforeReload(change: Required<Deltas>, plan: Plan, conf: Running, now: Running | undefined): Deltas {
-  const { certificates, backends, servers, users, hosts, general } = change;
-  const early: Deltas = { certificates: keep(certificates), backends: keep(backends), servers: keep(servers), users: keep(users) };
+  const { certificates, backends, servers, users, networks, hosts, general } = change;
+  const named = { certificates: keep(certificates), users: keep(users), networks: keep(networks) };
+  const early: Deltas = { ...named, backends: keep(backends), servers: keep(servers) };
   if (now === undefined || !isSameRule(now.basis, conf.basis)) return early;
   const upsert = new Map([...hosts.upsert].filter(([host]) => plan.needsOf(host).every((key) => hasPart(now.parts, plan.parts, key))));
   return { ...early, hosts: { upsert, remove: hosts.remove }, ...(general === "" ? {} : { general }) };

@@ -18,6 +18,7 @@ import type { Certificate } from "../model/certificate.ts";
 import type { ConfBasis } from "../model/conf-basis.ts";
 import type { Host, HostPattern, Model, Route } from "../model/model.ts";
 import { chainsAddresses, trustedPeers } from "./client-chain.ts";
+import { withSharedLists } from "./address-lists.ts";
 import { profileOf } from "./profiles.ts";
 
 /** Text by key, one map per kind of the batch. */
@@ -27,19 +28,29 @@ export interface Documents {
   readonly certificates: ReadonlyMap<string, string>;
   readonly servers: ReadonlyMap<string, string>;
   readonly users: ReadonlyMap<string, string>;
+  readonly networks: ReadonlyMap<string, string>;
   readonly general: string;
 }
 
 export type EndpointsOf = (backend: Backend) => readonly EndpointDocument[];
 
-const hostMemo = new WeakMap<Host, string>();
+interface HostText {
+  readonly text: string;
+  /** Long lists of addresses that it names. */
+  readonly networks: ReadonlyMap<string, string>;
+}
+
+const hostMemo = new WeakMap<Host, HostText>();
 
 export function documentsOf(model: Model, general: GeneralDocument, endpointsOf: EndpointsOf): Documents {
   const hosts = new Map<string, string>();
   const authorities = new Map<string, string>();
+  const networks = new Map<string, string>();
   const servers = new Map<string, string>([[names.defaultCertificate, model.defaultCertificate]]);
   for (const host of model.hosts) {
-    hosts.set(host.name, hostText(host));
+    const { text, networks: named } = hostText(host);
+    hosts.set(host.name, text);
+    for (const [id, list] of named) networks.set(id, list);
     if (host.certificate !== undefined) servers.set(host.name, host.certificate);
     if (host.authority !== undefined) authorities.set(host.authority.id, host.authority.pem);
   }
@@ -50,21 +61,24 @@ export function documentsOf(model: Model, general: GeneralDocument, endpointsOf:
     certificates: new Map([...authorities, ...[...model.certificates].map(([id, c]): [string, string] => [id, certificateText(c)])]),
     servers,
     users: new Map([...model.users].map(([id, text]) => [id, text.reveal()])),
+    networks,
     general: JSON.stringify(general),
   };
 }
 
-function hostText(host: Host): string {
-  let text = hostMemo.get(host);
-  if (text === undefined) {
-    const document: HostDocument = { name: host.name, ...host.settings, routes: host.routes.map(routeDocument) };
-    text = JSON.stringify(document);
-    hostMemo.set(host, text);
+function hostText(host: Host): HostText {
+  let known = hostMemo.get(host);
+  if (known === undefined) {
+    const networks = new Map<string, string>();
+    const routes = host.routes.map((route) => routeDocument(route, networks));
+    const document: HostDocument = { name: host.name, ...host.settings, routes };
+    known = { text: JSON.stringify(document), networks };
+    hostMemo.set(host, known);
   }
-  return text;
+  return known;
 }
 
-function routeDocument(route: Route): RouteDocument {
+function routeDocument(route: Route, networks: Map<string, string>): RouteDocument {
   const profile = profileOf(route)?.id;
   return {
     kind: route.match.kind,
@@ -72,7 +86,7 @@ function routeDocument(route: Route): RouteDocument {
     ...(profile === undefined ? {} : { profile }),
     ...(route.target.kind === "backend" ? { backend: route.target.backend } : { fixed: route.target.fixed }),
     source: route.labels,
-    features: route.features,
+    features: withSharedLists(route.features, networks),
   };
 }
 

@@ -1,6 +1,8 @@
 /** Lists of addresses and networks, compiled for lookup: one table per prefix length, so the cost does not follow the length of the list. */
 import { parseAddress } from "../base/address";
 import { logWarning } from "../base/log";
+import { readText } from "../configuration/store";
+import type { Addresses } from "../wire";
 
 /** IPv4 addresses are numbers, IPv6 ones their first bytes. */
 export interface Networks {
@@ -76,10 +78,10 @@ function keysOf<V>(map: LuaTable<number, V>): LuaMultiReturn<[LuaTable<number, n
   return $multi(keys, count);
 }
 
-function compile(list: readonly string[]): Networks {
+function compile(list: string): Networks {
   const draft: Draft = { v4: new LuaTable(), v6: new LuaTable() };
-  for (const text of list) {
-    add(draft, text);
+  for (const [text] of string.gmatch(list, "[^,]+")) {
+    add(draft, text!);
   }
   const [v4Sizes, v4Count] = keysOf(draft.v4);
   const [v6Bits, v6Count] = keysOf(draft.v6);
@@ -89,12 +91,16 @@ function compile(list: readonly string[]): Networks {
 /** Equal lists are one object, however many routes have them. Weak: it goes with the last of those. */
 const known = setmetatable(new LuaTable<string, Networks>(), { __mode: "v" });
 
-function networksOf(list: readonly string[]): Networks {
-  const text = table.concat(list as string[], ",");
-  let networks = known.get(text) as Networks | undefined;
+/** Of a list, or of the key of one. Throws when there is no such list: nobody may pass by it then. */
+function networksOf(list: Addresses): Networks {
+  const text = type(list) === "string" ? readText("networks", list as string) : table.concat(list as string[], ",");
+  if (text === undefined) {
+    error(`there is no list of addresses ${list as string}`);
+  }
+  let networks = known.get(text!) as Networks | undefined;
   if (networks === undefined) {
-    networks = compile(list);
-    known.set(text, networks);
+    networks = compile(text!);
+    known.set(text!, networks);
   }
   return networks;
 }

@@ -121,6 +121,7 @@ function applyBatch(text: string): Answer {
     certificates: textEntries(batch.certificates),
     servers: textEntries(batch.servers),
     users: textEntries(batch.users),
+    networks: textEntries(batch.networks),
     general: batch.general === undefined ? undefined : encodeDocument(batch.general),
   });
   if (failed !== undefined) {

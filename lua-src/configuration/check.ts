@@ -55,6 +55,9 @@ function list(item: Check): Check {
   };
 }
 
+/** Addresses of wire.ts. */
+const addresses: Check = (value, at) => (type(value) === "string" ? undefined : list(text)(value, at));
+
 function record(item: Check): Check {
   return (value, at) => {
     if (!isTable(value)) {
@@ -103,4 +106,4 @@ function object(fields: Record<string, Check>): Check {
 }
 
 export type { Check };
-export { flag, integer, isTable, list, number, object, oneOf, record, text, textOrNumber };
+export { addresses, flag, integer, isTable, list, number, object, oneOf, record, text, textOrNumber };

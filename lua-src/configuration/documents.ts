@@ -124,6 +124,7 @@ const checkBatch = object({
   "certificates?": changes(text),
   "servers?": changes(text),
   "users?": changes(text),
+  "networks?": changes(text),
   "general?": checkGeneral,
 });
 
@@ -148,6 +149,7 @@ const arrays: Record<string, true> = {
   proxies: true,
   hostPatterns: true,
   users: true,
+  networks: true,
   origins: true,
 };
 

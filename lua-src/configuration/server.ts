@@ -53,13 +53,13 @@ function readCertificate(): Answer {
   return pem === undefined ? plain(404, "No key associated with this hostname.") : plain(200, pem);
 }
 
-/** Host → uid, and names of user tables: no secrets. */
+/** Host → uid, and names of user tables and address lists: no secrets. */
 function readServers(): Answer {
   const servers = new LuaTable<string, string>();
   for (const host of listKeys("servers")) {
     servers.set(host, readText("servers", host)!);
   }
-  return plain(200, encodeDocument({ servers, users: listKeys("users") }));
+  return plain(200, encodeDocument({ servers, users: listKeys("users"), networks: listKeys("networks") }));
 }
 
 const headerPrefix = "header.";

@@ -5,7 +5,7 @@
 import { decode, encode } from "cjson.safe";
 import { logError } from "../base/log";
 
-export type Kind = "hosts" | "backends" | "certificates" | "servers" | "users";
+export type Kind = "hosts" | "backends" | "certificates" | "servers" | "users" | "networks";
 
 /** Entries as texts, ready to be stored. */
 export interface Entries {
@@ -21,6 +21,7 @@ export interface StoredBatch {
   readonly certificates?: Entries;
   readonly servers?: Entries;
   readonly users?: Entries;
+  readonly networks?: Entries;
   readonly general?: string;
 }
 
@@ -33,7 +34,7 @@ export interface ChangeRecord {
 
 const logLength = 256;
 const keysPerRecord = 500;
-const kinds: readonly Kind[] = ["certificates", "servers", "users", "backends", "hosts"];
+const kinds: readonly Kind[] = ["certificates", "servers", "users", "networks", "backends", "hosts"];
 
 const data = ngx.shared.get("configuration_data")!;
 const dictionaryOf: Record<Kind, SharedDict> = {
@@ -42,8 +43,11 @@ const dictionaryOf: Record<Kind, SharedDict> = {
   certificates: ngx.shared.get("certificate_data")!,
   servers: ngx.shared.get("certificate_servers")!,
   users: data,
+  networks: data,
 };
-const prefixOf: Record<Kind, string> = { hosts: "h:", backends: "b:", certificates: "", servers: "", users: "u:" };
+const prefixOf: Record<Kind, string> = { hosts: "h:", backends: "b:", certificates: "", servers: "", users: "u:", networks: "a:" };
+/** Named by hosts: they go when no host names them any more, so after the hosts. */
+const removedLast: readonly Kind[] = ["users", "networks"];
 
 /** Counts changes; a worker that has seen this value has nothing to do. */
 function readSequence(): number {
@@ -159,7 +163,7 @@ function rollBack(tx: Transaction): void {
 }
 
 function writeKind(tx: Transaction, kind: Kind, entries: Entries): string | undefined {
-  const touched: string[] = [];
+  const touched = (tx.touched.get(kind) as string[] | undefined) ?? [];
   let added = 0;
   for (const key of entries.remove) {
     const [changed] = write(tx, dictionaryOf[kind], prefixOf[kind] + key, undefined);
@@ -199,13 +203,39 @@ function encodeRecord(tx: Transaction, general: boolean): string {
   return text!;
 }
 
-function writeAll(tx: Transaction, batch: StoredBatch): string | undefined {
+function isRemovedLast(kind: Kind): boolean {
+  for (const one of removedLast) {
+    if (one === kind) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/** Other workers read meanwhile: nothing that is there names what is not. */
+function writeEntries(tx: Transaction, batch: StoredBatch): string | undefined {
   for (const kind of kinds) {
     const entries = batch[kind];
-    const problem = entries === undefined ? undefined : writeKind(tx, kind, entries);
+    const now = entries !== undefined && isRemovedLast(kind) ? { upsert: entries.upsert, remove: [] } : entries;
+    const problem = now === undefined ? undefined : writeKind(tx, kind, now);
     if (problem !== undefined) {
       return problem;
     }
+  }
+  for (const kind of removedLast) {
+    const entries = batch[kind];
+    const problem = entries === undefined ? undefined : writeKind(tx, kind, { upsert: new LuaTable(), remove: entries.remove });
+    if (problem !== undefined) {
+      return problem;
+    }
+  }
+  return undefined;
+}
+
+function writeAll(tx: Transaction, batch: StoredBatch): string | undefined {
+  const unwritten = writeEntries(tx, batch);
+  if (unwritten !== undefined) {
+    return unwritten;
   }
   if (batch.general !== undefined) {
     const [, problem] = write(tx, data, "general", batch.general);

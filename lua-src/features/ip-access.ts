@@ -1,7 +1,7 @@
 /** allowlist-source-range and denylist-source-range; a list that the route does not have is the ConfigMap's. */
 import { clientBytes } from "../access/client-address";
 import { contains, type Networks, networksOf } from "../access/networks";
-import { list, object, text } from "../configuration/check";
+import { addresses, object } from "../configuration/check";
 import { generalState } from "../configuration/general";
 import type { IpAccessDocument } from "../wire";
 import type { Feature } from "./feature";
@@ -26,7 +26,7 @@ function access(config: IpAccess): LuaMultiReturn<[number?, string?]> {
 }
 
 export const ipAccess: Feature<IpAccessDocument, IpAccess> = {
-  check: object({ "allow?": list(text), "deny?": list(text) }),
+  check: object({ "allow?": addresses, "deny?": addresses }),
   prepare: ({ allow, deny }) => ({
     allow: allow === undefined ? undefined : networksOf(allow),
     deny: deny === undefined ? undefined : networksOf(deny),

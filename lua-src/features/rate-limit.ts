@@ -3,7 +3,7 @@ import { clientBytes } from "../access/client-address";
 import { contains, type Networks, networksOf } from "../access/networks";
 import { logError } from "../base/log";
 import { expandTemplate, parseTemplate, type Template } from "../base/template";
-import { integer, list, number, object, oneOf, text } from "../configuration/check";
+import { addresses, integer, list, number, object, oneOf, text } from "../configuration/check";
 import type { RateLimitDocument } from "../wire";
 import { enter } from "./connection-count";
 import type { Feature, RequestState } from "./feature";
@@ -129,7 +129,7 @@ export const rateLimit: Feature<RateLimitDocument, RateLimit> = {
   check: object({
     zone: text,
     key: text,
-    "allow?": list(text),
+    "allow?": addresses,
     "requests?": list(object({ name: oneOf("rps", "rpm"), rate: integer(1, 1e15), burst: number })),
     "connections?": integer(1, 2147483647),
     requestStatus: status,

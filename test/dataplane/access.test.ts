@@ -87,6 +87,22 @@ test("basic: credentials are checked, taken away from the request, and asked for
   expect((await plane.get("app.test", "/", basic("bob", ""))).status).toBe(200);
 });
 
+test("a list of addresses may be named by its key; a location whose list is not there answers 503", async () => {
+  await plane.apply({ networks: { upsert: { mine: "10.0.0.0/8,127.0.0.1/32", other: "10.0.0.0/8" } } });
+  const served = async (features: FeatureDocuments) => {
+    await plane.apply({ hosts: byName(route(features)) });
+    return (await plane.get("app.test", "/")).status;
+  };
+  expect(await served({ ipAccess: { allow: "mine" } })).toBe(200);
+  expect(await served({ ipAccess: { allow: "other" } })).toBe(403);
+  expect(await served({ ipAccess: { deny: "mine" } })).toBe(403);
+  expect(await served({ ipAccess: { allow: "nobody's" } })).toBe(503);
+  const keys = async () => JSON.parse((await plane.configuration("GET", "/configuration/servers")).body) as { networks: string[] };
+  expect((await keys()).networks).toEqual(["mine", "other"]);
+  await plane.apply({ networks: { remove: ["mine", "other"] } });
+  expect((await keys()).networks).toEqual([]);
+});
+
 test("a changed table of users counts for the very next request; a removed one lets nobody pass", async () => {
   await plane.apply({ hosts: byName(route({ authBasic: { users: "new", realm: "" } })) });
   expect((await plane.get("app.test", "/", basic("alice", "one"))).status).toBe(503);

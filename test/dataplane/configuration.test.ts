@@ -157,7 +157,7 @@ test("servers: names to certificates, -1 takes a name away, certs reads by exact
 test("methods and paths that are not there are told apart", async () => {
   const ask = (method: string, path: string) => plane.configuration(method, path, method === "GET" ? undefined : "{}");
   expect(await ask("DELETE", "/configuration/backends")).toMatchObject({ status: 400, body: "Only POST and GET requests are allowed!" });
-  expect(JSON.parse((await ask("GET", "/configuration/servers")).body)).toEqual({ servers: {}, users: [] });
+  expect(JSON.parse((await ask("GET", "/configuration/servers")).body)).toEqual({ servers: {}, users: [], networks: [] });
   expect(await ask("POST", "/configuration/certs")).toMatchObject({ status: 400, body: "Only GET requests are allowed!" });
   expect(await ask("GET", "/configuration/other")).toMatchObject({ status: 404, body: "Not found!" });
 });
