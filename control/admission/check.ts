@@ -4,10 +4,12 @@ import { dangerousText, type LastGood, resolvedAnnotations } from "../build/acce
 import { type BuildOptions, type Built, build, catalogue } from "../build/build.ts";
 import { isOurs } from "../build/class.ts";
 import type { Settings } from "../catalog/settings.ts";
+import type { ConfBasis } from "../model/conf-basis.ts";
 import { type Finding, severityOf } from "../model/finding.ts";
 import { type ObjectRef, refKey, refText } from "../model/ids.ts";
 import type { Objects } from "../objects/objects.ts";
 import { viewWith } from "../objects/objects-view.ts";
+import { builtInParts, type ConfParts, ownersIn, partsOf } from "../plan/plan.ts";
 import type { Ingress } from "../source/kinds.ts";
 import { overlapOf, overlapText } from "./overlap.ts";
 
@@ -27,6 +29,12 @@ export interface Verdict {
   readonly tested: number;
 }
 
+/** A verdict of the build, and what nginx.conf would have to hold for it; nginx may refuse that yet. */
+export interface Checked extends Verdict {
+  readonly parts?: ConfParts;
+  readonly basis?: ConfBasis;
+}
+
 export const defaultPrefix = "nginx.ingress.kubernetes.io";
 
 const removed = [
@@ -44,7 +52,7 @@ const strictPath = /^\/[A-Za-z0-9._\-/]*$/;
 /** Bytes. The API server stores no more, but not only the API server can reach this port. */
 const annotationLimit = 256 * 1024;
 
-export function checkIngress(ingress: Ingress, context: AdmissionContext): Verdict {
+export function checkIngress(ingress: Ingress, context: AdmissionContext): Checked {
   const { objects, options } = context;
   const badPaths = badPathsOf(ingress);
   const early = [...deprecated(ingress, options.annotations.prefix), ...badPaths];
@@ -85,7 +93,7 @@ function textProblem(ingress: Ingress, settings: Settings, prefix: string, badPa
   return undefined;
 }
 
-function verdictOf(ingress: Ingress, built: Built, context: AdmissionContext, early: readonly string[]): Verdict {
+function verdictOf(ingress: Ingress, built: Built, context: AdmissionContext, early: readonly string[]): Checked {
   const { objects, options } = context;
   const ref: ObjectRef = { kind: "Ingress", namespace: ingress.metadata.namespace, name: ingress.metadata.name };
   const findings = built.model.findings.filter((finding) => refKey(finding.about) === refKey(ref));
@@ -101,9 +109,20 @@ function verdictOf(ingress: Ingress, built: Built, context: AdmissionContext, ea
   }
   const stored = objects.get(ref) as Ingress | undefined;
   const overlap = overlapOf(own, built.accepted, stored, options.annotations.prefix);
-  if (overlap === undefined) return { ...base, refusal: undefined };
+  if (overlap === undefined) return { ...base, refusal: undefined, parts: ownParts(built, ref), basis: built.basis };
   const warnings = [...early, ...findings.filter((f) => f.code !== "path-conflict").map(warningText)];
   return { ...base, warnings, refusal: overlapText(overlap) };
+}
+
+/** What its own routes need of nginx.conf, besides what is always there. */
+function ownParts({ model }: Built, ref: ObjectRef): ConfParts {
+  const { profiles, servers, streams } = partsOf(model);
+  const ownersOf = ownersIn(model);
+  const own = <T>(parts: ReadonlyMap<string, T>) => {
+    const added = [...parts].filter(([key]) => !builtInParts.profiles.has(key));
+    return new Map(added.filter(([key]) => ownersOf(key).some((owner) => refKey(owner) === refKey(ref))));
+  };
+  return { profiles: own(profiles), servers: own(servers), streams: own(streams) };
 }
 
 function warningText(finding: Finding): string {

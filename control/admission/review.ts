@@ -12,6 +12,8 @@ export interface ReviewAnswer {
   readonly verdict?: Verdict & { readonly namespace: string; readonly name: string };
 }
 
+export type Check = (ingress: Ingress) => Verdict | Promise<Verdict>;
+
 interface Request {
   readonly uid: string;
   readonly kind: { readonly group: string; readonly version: string; readonly kind: string };
@@ -25,7 +27,7 @@ interface Review {
   readonly request: Request;
 }
 
-export function answerReview(body: string, check: (ingress: Ingress) => Verdict): ReviewAnswer {
+export async function answerReview(body: string, check: Check): Promise<ReviewAnswer> {
   let parsed: unknown;
   try {
     parsed = JSON.parse(body);
@@ -44,7 +46,7 @@ export function answerReview(body: string, check: (ingress: Ingress) => Verdict)
     return answer(parsed, uid, { warnings: [], refusal: `the Ingress cannot be read: ${reduced.error.at} ${reduced.error.text}` });
   }
   const ingress = reduced.ok as Ingress;
-  const verdict = check(ingress);
+  const verdict = await check(ingress);
   return { ...answer(parsed, uid, verdict), verdict: { ...verdict, namespace: ingress.metadata.namespace, name: ingress.metadata.name } };
 }
 

@@ -6,17 +6,15 @@ import { createServer, type Server } from "node:https";
 import { createSecureContext } from "node:tls";
 import { type Clock, systemClock } from "../run/clock.ts";
 import type { Logger } from "../run/logger.ts";
-import type { Ingress } from "../source/kinds.ts";
-import type { Verdict } from "./check.ts";
 import type { AdmissionCounts } from "./counts.ts";
-import { answerReview } from "./review.ts";
+import { answerReview, type Check } from "./review.ts";
 
 export interface AdmissionServerOptions {
   /** [host]:port of --validating-webhook. */
   readonly address: string;
   readonly certificateFile: string;
   readonly keyFile: string;
-  readonly check: (ingress: Ingress) => Verdict;
+  readonly check: Check;
   /** Resolves when the objects are known: nothing is answered before. */
   readonly ready: Promise<void>;
   readonly counts: AdmissionCounts;
@@ -115,7 +113,7 @@ async function answer(options: AdmissionServerOptions, request: IncomingMessage,
     return;
   }
   await options.ready;
-  const { status, body: text, verdict } = answerReview(body, options.check);
+  const { status, body: text, verdict } = await answerReview(body, options.check);
   if (verdict !== undefined) {
     options.counts.add(verdict, (clock.now() - began) / 1000);
     const object = `${verdict.namespace}/${verdict.name}`;

@@ -15,6 +15,8 @@ export interface ApplyOptions {
   readonly dataPlane: DataPlane;
   readonly confFile: string;
   readonly templateDir: string;
+  /** For tests of what is not stored yet; private, and emptied by each. */
+  readonly trialDir: string;
   readonly around: ConfSurroundings;
   /** Where the settings come from, for findings. */
   readonly configMap: ObjectRef;

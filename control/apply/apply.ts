@@ -28,6 +28,7 @@ import { reloadReason } from "./reload-reason.ts";
 import { renderConf } from "./render.ts";
 import { withoutTakenPorts } from "./stream-ports.ts";
 import { type Running, Tester } from "./tester.ts";
+import { Trial } from "./trial.ts";
 
 /** Milliseconds between two looks at leaving workers. */
 const serialPause = 500;
@@ -41,11 +42,22 @@ export class Apply {
   #stale = false;
   readonly #log: ReloadLog;
   readonly #tester: Tester;
+  /** For parts that are not wanted yet. */
+  readonly trial: Trial;
 
   constructor(options: ApplyOptions) {
     this.#o = options;
     this.#log = new ReloadLog(options.onReload);
     this.#tester = new Tester({ ...options, render: (basis, profiles) => this.#render(basis, profiles) });
+    this.trial = new Trial({
+      folder: options.trialDir,
+      running: () => this.#running,
+      render: (basis, parts, paths) => {
+        const around = { ...options.around, paths: { ...options.around.paths, ...paths } };
+        return renderConf(confView(basis, parts, around), options.templateDir);
+      },
+      test: (file, timeout) => options.nginx.test(file, timeout),
+    });
     this.#adopting = options.nginx.adopt();
     if (this.#adopting) options.logger.info("took over the running nginx", { pid: options.nginx.pid });
   }

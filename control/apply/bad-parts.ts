@@ -4,6 +4,7 @@ import type { Settings } from "../catalog/settings.ts";
 import type { Finding } from "../model/finding.ts";
 import type { Profile } from "../plan/conf-view.ts";
 import { builtInParts, type ConfParts, type Plan } from "../plan/plan.ts";
+import { annotationOf, refusedText } from "./refused-part.ts";
 
 /** Nothing of `wanted` is missing in `there`. Profiles that nobody uses any more may stay; snippets must not. */
 export function serves(there: ConfParts, wanted: ConfParts): boolean {
@@ -52,6 +53,11 @@ export class BadParts {
     await search([...parts.profiles.keys()].filter((id) => !builtInParts.profiles.has(id)));
   }
 
+  /** nginx's words for what it refuses, by id or key. */
+  get reasons(): ReadonlyMap<string, string> {
+    return this.#reasons;
+  }
+
   /** Stream texts that are new. */
   addStreams(parts: ConfParts, before: ConfParts, settings: Settings): void {
     this.#of(settings);
@@ -65,8 +71,10 @@ export class BadParts {
     return keys.flatMap((key) => {
       const reason = this.#reasons.get(key);
       if (reason === undefined) return [];
-      const text = `nginx refuses what this Ingress asks for: ${reason}; its locations answer 503`;
-      return plan.ownersOf(key).map((about): Finding => ({ code: "config-refused", about, at: "", text }));
+      const annotation = annotationOf(key, plan.parts, reason);
+      const at = annotation === undefined ? "" : `metadata.annotations[${annotation}]`;
+      const text = `${refusedText(reason)}; its locations answer 503`;
+      return plan.ownersOf(key).map((about): Finding => ({ code: "config-refused", about, at, text }));
     });
   }
 }

@@ -16,7 +16,7 @@ export interface NginxOptions {
   readonly onDeath: () => void;
 }
 
-export type TestResult = { readonly ok: true } | { readonly ok: false; readonly text: string };
+export type TestResult = { readonly ok: true } | { readonly ok: false; readonly text: string; readonly tooSlow?: true };
 
 export class Nginx {
   readonly #options: NginxOptions;
@@ -46,23 +46,30 @@ export class Nginx {
     return true;
   }
 
-  async test(file: string): Promise<TestResult> {
+  /** Ends nginx -t after `timeout` ms. */
+  async test(file: string, timeout = 60_000): Promise<TestResult> {
     const { binary, runtimeDir } = this.#options;
     // Its words go to a file: logs may be links to /dev/stderr, and a child's pipe cannot be opened by that name.
     const words = `${file}.log`;
     const out = openSync(words, "w", 0o600);
+    let tooSlow = false;
     const problem = await new Promise<string | undefined>((resolve) => {
       const child = spawn(binary, ["-t", "-q", "-e", "stderr", "-p", runtimeDir, "-c", file], {
         stdio: ["ignore", out, out],
-        timeout: 60_000,
+        timeout,
+        killSignal: "SIGKILL",
       });
       child.once("error", (error) => resolve(error.message));
-      child.once("exit", (code, name) => resolve(code === 0 ? undefined : `nginx -t ended with ${name ?? code}`));
+      child.once("exit", (code, name) => {
+        tooSlow = name === "SIGKILL";
+        resolve(code === 0 ? undefined : `nginx -t ended with ${name ?? code}`);
+      });
     });
     closeSync(out);
     const text = readFileSync(words, "utf8");
     rmSync(words, { force: true });
-    return problem === undefined ? { ok: true } : { ok: false, text: firstError(text) || problem };
+    if (problem === undefined) return { ok: true };
+    return { ok: false, text: firstError(text) || problem, ...(tooSlow ? { tooSlow } : {}) };
   }
 
   /** Starts a master; rejects when it ends at once. A former master's orphans go on serving until `quitOrphans`. */

@@ -73,7 +73,8 @@ export function splitFirst(snippet: string, wanted: boolean): { readonly first: 
   return { first: moved.map((s) => text.slice(s.from, s.to)).join("\n"), rest: edited(text, moved, () => "") };
 }
 
-function edited(text: string, statements: readonly Statement[], instead: (statement: Statement) => string): string {
+/** The text with something else in place of these statements. */
+export function edited(text: string, statements: readonly Statement[], instead: (statement: Statement) => string): string {
   let out = text;
   for (const s of [...statements].sort((a, b) => b.from - a.from)) out = out.slice(0, s.from) + instead(s) + out.slice(s.to);
   return out;

@@ -10,9 +10,9 @@ import type { RenderedConf } from "../plan/conf-view.ts";
 import { builtInParts, type ConfParts } from "../plan/plan.ts";
 import type { Logger } from "../run/logger.ts";
 import { BadParts } from "./bad-parts.ts";
-import { writeFiles, writeWhole } from "./files.ts";
+import { ConfTest, type TestFile } from "./conf-test.ts";
+import { writeFiles } from "./files.ts";
 import { isolate } from "./isolate.ts";
-import type { TestResult } from "./nginx.ts";
 
 /** A conf and what it was made of. */
 export interface Running {
@@ -24,7 +24,7 @@ export interface Running {
 }
 
 export interface TesterOptions {
-  readonly nginx: { readonly test: (file: string) => Promise<TestResult> };
+  readonly nginx: { readonly test: TestFile };
   readonly confFile: string;
   readonly around: { readonly filesDir: string };
   /** Where the settings come from, for findings. */
@@ -47,13 +47,13 @@ const bare = { ...noHeaders, streams: noStreams };
 export class Tester {
   readonly bad = new BadParts();
   readonly #o: TesterOptions;
-  /** Conf texts that nginx refused, with its reason: not tried again until they change. */
-  readonly #refused = new Map<string, string>();
+  readonly #conf: ConfTest;
   /** Settings with keys that nginx refuses → those without these keys. */
   readonly #corrected = new WeakMap<Settings, Corrected>();
 
   constructor(options: TesterOptions) {
     this.#o = options;
+    this.#conf = new ConfTest((file, timeout) => options.nginx.test(file, timeout));
   }
 
   /** What is known of settings that were tried before. */
@@ -64,8 +64,8 @@ export class Tester {
   /** It passed the test and did not come up; maybe only because the machine was slow, so not for ever. */
   refuse(conf: Running, reason: string): void {
     const { hash } = conf.rendered;
-    this.#refused.set(hash, reason);
-    setTimeout(() => this.#refused.delete(hash), retryAfter).unref();
+    this.#conf.remember(hash, reason);
+    setTimeout(() => this.#conf.forget(hash), retryAfter).unref();
   }
 
   /** Where nginx refuses the settings themselves: the same conf without the keys at fault. */
@@ -113,19 +113,13 @@ export class Tester {
 
   /** Undefined when nginx takes it, else its reason. */
   async #test(conf: Running, now: Running | undefined): Promise<string | undefined> {
-    const { hash, text } = conf.rendered;
+    const { hash } = conf.rendered;
     if (hash === now?.rendered.hash) return undefined;
-    const known = this.#refused.get(hash);
+    const known = this.#conf.known(hash);
     if (known !== undefined) return known;
     writeFiles(this.#o.around.filesDir, conf.files);
-    const file = `${this.#o.confFile}.candidate`;
-    writeWhole(file, text);
-    const result = await this.#o.nginx.test(file);
-    if (result.ok) return undefined;
-    const reason = result.text.replaceAll(file, "nginx.conf");
-    if (this.#refused.size > 1000) this.#refused.clear();
-    this.#refused.set(hash, reason);
-    this.#o.logger.error("nginx refuses a configuration", { reason });
+    const reason = await this.#conf.run(conf.rendered, `${this.#o.confFile}.candidate`);
+    if (reason !== undefined) this.#o.logger.error("nginx refuses a configuration", { reason });
     return reason;
   }
 }

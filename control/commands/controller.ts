@@ -78,6 +78,7 @@ export async function runController(options: Options): Promise<number> {
     dataPlane: new DataPlane(layout.socket),
     confFile: layout.confFile,
     templateDir: join(shipped, "nginx"),
+    trialDir: layout.trialDir,
     around: surroundings({
       options,
       layout,
@@ -170,7 +171,7 @@ export async function runController(options: Options): Promise<number> {
   const profiler = options.profiling
     ? await startProfiler({ host: options.profilerAddress, port: options.profilerPort, logger: logger.named("profiler") })
     : undefined;
-  admission = await openAdmission({ options, objects, loop, buildOptions: currentOptions, logger });
+  admission = await openAdmission({ options, objects, loop, trial: apply.trial, buildOptions: currentOptions, logger });
   duties?.start();
   const closeDatabases = openDatabases({
     ...{ options, layout, configMap, board, logger },

@@ -87,12 +87,12 @@ export const snippets = feature({
     const out: Fixed[] = [];
     const server = serverSnippetOf(place.owners, place.settings);
     // One server block serves all hosts that have none of their own, so the catch-all's text stands in its locations.
-    if (server !== undefined && place.host === "") out.push({ snippet: server.text });
+    if (server !== undefined && place.host === "") out.push({ snippet: server.text, from: "server-snippet" });
     else if (server !== undefined && server.owner.ingress === place.ingress) out.push({ requires: `server ${snippetKey(server.text)}` });
     const stream = allowedSnippet(v["stream-snippet"], place.settings);
     if (stream !== undefined) out.push({ requires: `stream ${snippetKey(stream)}` });
     const own = allowedSnippet(v["configuration-snippet"], place.settings);
-    if (own !== undefined) out.push({ snippet: own });
+    if (own !== undefined) out.push({ snippet: own, from: "configuration-snippet" });
     return out;
   },
 });

@@ -36,6 +36,8 @@ export interface FastcgiParam {
 /** Text in nginx's own language, printed as it is; it stays within its block. */
 export interface SnippetText {
   readonly snippet: string;
+  /** The annotation that it comes from. */
+  readonly from?: string;
 }
 
 /** Without that server block or stream text ("server KEY", "stream KEY") there is no location either. */

@@ -13,6 +13,8 @@ export type { Argument, Directive };
 /** Text that an administrator or a permitted user wrote in nginx's own language; printed as it is. */
 export interface Snippet {
   readonly snippet: string;
+  /** The annotation that it comes from, where it does. */
+  readonly from?: string;
 }
 
 /** Adds a request header towards the upstream, or replaces the built-in one of that name; "" removes it. */

@@ -15,6 +15,8 @@ export interface Layout {
   readonly metricsSocket: string;
   /** What profiles read: keys and certificates towards backends. */
   readonly filesDir: string;
+  /** Tests of what admission is asked about. */
+  readonly trialDir: string;
   readonly tempDir: string;
   /** Endpoints of TCP and UDP services; workers read them. */
   readonly streamsDir: string;
@@ -36,6 +38,7 @@ export function layoutOf(runtimeDir: string): Layout {
     socket: join(privateDir, "configuration.sock"),
     metricsSocket: join(dir, "metrics.sock"),
     filesDir: join(privateDir, "files"),
+    trialDir: join(privateDir, "trial"),
     tempDir: join(dir, "temp"),
     streamsDir: join(dir, "streams"),
     geoipDir: join(dir, "geoip"),

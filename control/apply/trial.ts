@@ -1,0 +1,115 @@
+/**
+ * Parts of nginx.conf that nobody has stored yet → what nginx says of them. One test at a time, each in an emptied folder;
+ * a part is refused when nginx takes it neither beside the built-in parts alone nor beside all that are running.
+ */
+
+import { mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import type { ConfBasis } from "../model/conf-basis.ts";
+import { noStreams } from "../model/stream.ts";
+import type { RenderedConf } from "../plan/conf-view.ts";
+import { builtInParts, type ConfParts } from "../plan/plan.ts";
+import { BadParts } from "./bad-parts.ts";
+import { ConfTest, type TestFile, TooSlow } from "./conf-test.ts";
+import type { Running } from "./tester.ts";
+
+export interface TrialOptions {
+  readonly folder: string;
+  readonly running: () => Running | undefined;
+  /** With these in place of the running nginx's own. */
+  readonly render: (basis: ConfBasis, parts: ConfParts, paths: { readonly socket: string; readonly pid: string }) => RenderedConf;
+  readonly test: TestFile;
+}
+
+export type TrialAnswer =
+  /** nginx's words by id or key of what it refuses; empty: it takes all. */
+  { readonly kind: "tested"; readonly refused: ReadonlyMap<string, string> } | { readonly kind: "untested"; readonly why: string };
+
+/** Milliseconds from the question to the answer. The API server waits ten seconds. */
+const patience = 4000;
+const mostWaiting = 16;
+
+export class Trial {
+  readonly #o: TrialOptions;
+  readonly #conf: ConfTest;
+  readonly folder: string;
+  #last: Promise<unknown> = Promise.resolve();
+  #waiting = 0;
+
+  constructor(options: TrialOptions) {
+    this.#o = options;
+    this.#conf = new ConfTest(options.test);
+    this.folder = options.folder;
+    rmSync(options.folder, { recursive: true, force: true });
+  }
+
+  /** Never rejects but for a bug. */
+  async of(parts: ConfParts): Promise<TrialAnswer> {
+    if (this.#waiting >= mostWaiting) return { kind: "untested", why: "too many others wait for their test" };
+    const until = Date.now() + patience;
+    this.#waiting += 1;
+    const turn = this.#last.then(() => this.#run(parts, until));
+    this.#last = turn.catch(() => undefined);
+    try {
+      return await turn;
+    } catch (error) {
+      if (error instanceof TooSlow) return { kind: "untested", why: "nginx takes too long" };
+      throw error;
+    } finally {
+      this.#waiting -= 1;
+    }
+  }
+
+  async #run(parts: ConfParts, until: number): Promise<TrialAnswer> {
+    const now = this.#o.running();
+    if (now === undefined) return { kind: "untested", why: "nginx does not run yet" };
+    const fresh = without(parts, now.parts);
+    if (isNothing(fresh)) return { kind: "tested", refused: new Map() };
+    const small = { ...now.basis, streams: noStreams };
+    const refusal = async (some: ConfParts) => {
+      const reason = await this.#test(small, some, until);
+      // Alone it may only lack what another Ingress's text defines.
+      return reason === undefined ? undefined : await this.#test(now.basis, joined(now.parts, some), until);
+    };
+    const wanted = joined(builtInParts, fresh);
+    const bad = new BadParts();
+    if ((await refusal(wanted)) !== undefined) await bad.find(wanted, now.basis.settings, refusal);
+    return { kind: "tested", refused: bad.reasons };
+  }
+
+  async #test(basis: ConfBasis, parts: ConfParts, until: number): Promise<string | undefined> {
+    const { folder } = this;
+
+    const left = until - Date.now();
+    if (left < 1) throw new TooSlow();
+    rmSync(folder, { recursive: true, force: true });
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    try {
+      const conf = this.#o.render(basis, parts, { socket: join(folder, "configuration.sock"), pid: join(folder, "nginx.pid") });
+      return await this.#conf.run(conf, join(folder, "nginx.conf"), left);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  }
+}
+
+function isNothing({ profiles, servers, streams }: ConfParts): boolean {
+  return profiles.size + servers.size + streams.size === 0;
+}
+
+function without(parts: ConfParts, there: ConfParts): ConfParts {
+  const rest = <T>(of: ReadonlyMap<string, T>, known: ReadonlyMap<string, unknown>) => new Map([...of].filter(([key]) => !known.has(key)));
+  return {
+    profiles: rest(parts.profiles, there.profiles),
+    servers: rest(parts.servers, there.servers),
+    streams: rest(parts.streams, there.streams),
+  };
+}
+
+function joined(a: ConfParts, b: ConfParts): ConfParts {
+  return {
+    profiles: new Map([...a.profiles, ...b.profiles]),
+    servers: new Map([...a.servers, ...b.servers]),
+    streams: new Map([...a.streams, ...b.streams]),
+  };
+}
