@@ -10,6 +10,7 @@ const dist = resolve(root, "dist");
 
 const commands = [
   { entry: "control/main.ts", name: "nginx-ingress-controller" },
+  { entry: "control/admission-main.ts", name: "admission" },
   { entry: "control/dbg-main.ts", name: "dbg" },
   { entry: "control/wait-shutdown-main.ts", name: "wait-shutdown" },
   { entry: "control/certgen-main.ts", name: "kube-webhook-certgen" },

@@ -1,6 +1,13 @@
 /** What the webhook did, for metrics. */
 
-import type { Verdict } from "./check.ts";
+/** What of a verdict is counted. */
+export interface CheckedReview {
+  readonly namespace: string;
+  readonly name: string;
+  readonly refused: boolean;
+  readonly counted: boolean;
+  readonly tested: number;
+}
 
 export interface CheckedIngress {
   readonly namespace: string;
@@ -17,17 +24,17 @@ export class AdmissionCounts {
   /** Of the last check: Ingresses built, and seconds. */
   last: { readonly tested: number; readonly seconds: number } | undefined;
 
-  add(verdict: Verdict & { readonly namespace: string; readonly name: string }, seconds: number): void {
-    this.last = { tested: verdict.tested, seconds };
-    if (!verdict.counted) return;
-    const { namespace, name, refusal } = verdict;
+  add(review: CheckedReview, seconds: number): void {
+    this.last = { tested: review.tested, seconds };
+    if (!review.counted) return;
+    const { namespace, name, refused } = review;
     const key = `${namespace}/${name}`;
     const known = this.#ingresses.get(key) ?? { namespace, name, admitted: 0, refused: 0 };
     if (!this.#ingresses.has(key) && this.#ingresses.size >= limit) return;
     this.#ingresses.set(key, {
       ...known,
-      admitted: known.admitted + (refusal === undefined ? 1 : 0),
-      refused: known.refused + (refusal === undefined ? 0 : 1),
+      admitted: known.admitted + (refused ? 0 : 1),
+      refused: known.refused + (refused ? 1 : 0),
     });
   }
 

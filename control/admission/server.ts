@@ -6,7 +6,7 @@ import { createServer, type Server } from "node:https";
 import { createSecureContext } from "node:tls";
 import { type Clock, systemClock } from "../run/clock.ts";
 import type { Logger } from "../run/logger.ts";
-import type { AdmissionCounts } from "./counts.ts";
+import type { CheckedReview } from "./counts.ts";
 import { answerReview, type Check } from "./review.ts";
 
 export interface AdmissionServerOptions {
@@ -17,7 +17,7 @@ export interface AdmissionServerOptions {
   readonly check: Check;
   /** Resolves when the objects are known: nothing is answered before. */
   readonly ready: Promise<void>;
-  readonly counts: AdmissionCounts;
+  readonly onChecked: (review: CheckedReview, seconds: number) => void;
   readonly logger: Logger;
   readonly clock?: Clock;
 }
@@ -54,6 +54,8 @@ export async function startAdmission(options: AdmissionServerOptions): Promise<A
   });
   server.headersTimeout = 10_000;
   server.requestTimeout = 30_000;
+  // Longer than API servers keep idle connections: they shall be the ones that close.
+  server.keepAliveTimeout = 120_000;
   server.on("tlsClientError", (error) => logger.debug(3, "TLS handshake failed", { error }));
   const renew = (): void => {
     try {
@@ -115,8 +117,9 @@ async function answer(options: AdmissionServerOptions, request: IncomingMessage,
   await options.ready;
   const { status, body: text, verdict } = await answerReview(body, options.check);
   if (verdict !== undefined) {
-    options.counts.add(verdict, (clock.now() - began) / 1000);
-    const object = `${verdict.namespace}/${verdict.name}`;
+    const { namespace, name, counted, tested } = verdict;
+    options.onChecked({ namespace, name, counted, tested, refused: verdict.refusal !== undefined }, (clock.now() - began) / 1000);
+    const object = `${namespace}/${name}`;
     if (verdict.refusal !== undefined) options.logger.warning("refused an Ingress", { ingress: object, reason: verdict.refusal });
     else options.logger.debug(2, "admitted an Ingress", { ingress: object, milliseconds: clock.now() - began });
   }

@@ -116,6 +116,7 @@ export async function runController(options: Options): Promise<number> {
     onBuilt: (built) => {
       duties?.built();
       watch?.built(built);
+      admission?.built(built);
     },
   });
 
@@ -171,7 +172,7 @@ export async function runController(options: Options): Promise<number> {
   const profiler = options.profiling
     ? await startProfiler({ host: options.profilerAddress, port: options.profilerPort, logger: logger.named("profiler") })
     : undefined;
-  admission = await openAdmission({ options, objects, loop, trial: apply.trial, buildOptions: currentOptions, logger });
+  admission = await openAdmission({ options, objects, trial: apply.trial, buildOptions: currentOptions, logger });
   duties?.start();
   const closeDatabases = openDatabases({
     ...{ options, layout, configMap, board, logger },
@@ -180,7 +181,8 @@ export async function runController(options: Options): Promise<number> {
       loop.again();
     },
   });
-  source.start(duties?.sink(loop) ?? loop);
+  const sink = admission?.sink(loop) ?? loop;
+  source.start(duties?.sink(sink) ?? sink);
 
   const name = await nextSignal();
   stopping = true;

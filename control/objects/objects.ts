@@ -112,6 +112,10 @@ export class Objects {
     return this.#byKind.get(ref.kind as KindName)?.get(nameKey(ref.namespace, ref.name));
   }
 
+  *all(): Generator<KubeObject> {
+    for (const kind of this.#byKind.values()) yield* kind.values();
+  }
+
   ingresses(): Iterable<Ingress> {
     return this.#kind("Ingress").values() as Iterable<Ingress>;
   }

@@ -31,7 +31,7 @@ beforeEach(async () => {
     keyFile: join(folder, "key"),
     check: () => ({ refusal, warnings: ["look out"], counted: true, tested: 3 }),
     ready: Promise.resolve(),
-    counts,
+    onChecked: (review, seconds) => counts.add(review, seconds),
     logger: createLogger(0, { write: () => undefined }),
   });
 });
