@@ -1,8 +1,12 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Row } from "../../control/catalog/feature.ts";
+import { features } from "../../control/features/index.ts";
+import { get } from "../kit/client.ts";
 import { Controller } from "../kit/controller.ts";
 import { configMap, ingress, ingressClass, service } from "../kit/manifests.ts";
+import { nastyText, seeded } from "../kit/nasty.ts";
 import { asCreated, type ReviewVerdict, Webhook } from "../kit/webhook.ts";
 
 const prefix = "nginx.ingress.kubernetes.io";
@@ -104,6 +108,26 @@ describe("nginx is not shown what acts while it is only tested", () => {
     const { message } = await review({ "configuration-snippet": `include ${join(controller.runtimeDir, "private/fake.key")};` });
     expect(message).toBe("");
   });
+});
+
+test("nasty values of every annotation reach neither nginx nor anybody else, asked about or stored", async () => {
+  const random = seeded(4);
+  const rows = features.flatMap((feature) => Object.entries(feature.rows as Readonly<Record<string, Row<unknown>>>));
+  const own = new Set(["configuration-snippet", "server-snippet", "stream-snippet", "modsecurity-snippet", "auth-snippet"]);
+  const tried = rows.filter(([name]) => !own.has(name)).flatMap((row) => [row, row]);
+  const nasty = tried.map(([name, { kind }], i) => {
+    const annotations = { [name]: nastyText(random, kind.examples[0] ?? "x") };
+    return asCreated(ingress(`nasty-${i}`, { host: `n${i}.test`, paths: { "/": "app" }, annotations }));
+  });
+  const verdicts = await Promise.all(nasty.map((object) => webhook.review(object)));
+  expect(verdicts.filter((v) => v.allowed).length).toBeGreaterThan(20);
+  expect(verdicts.filter((v) => !v.allowed).length).toBeGreaterThan(20);
+  expect(verdicts.filter((v) => v.message.includes("nginx refuses"))).toEqual([]);
+  await controller.apply("nasty.json", nasty);
+  expect((await controller.findings()).filter((f) => f.code === "config-refused")).toEqual([]);
+  expect((await get({ port: controller.ports.http, host: "app.test" })).status).toBe(503);
+  expect(controller.log.filter((line) => /unhandled|cannot apply|request failed|webhook ended/.test(line))).toEqual([]);
+  await controller.apply("nasty.json", []);
 });
 
 test("tests leave nothing behind and nginx as it was", async () => {
