@@ -12,6 +12,7 @@ const POLL_MS = 25;
 const TAIL = 4000;
 
 export interface ControllerProcess {
+  readonly pid: number;
   /** Aborted when the process has ended. */
   readonly ended: AbortSignal;
   /** The last of what it printed. */
@@ -94,6 +95,7 @@ function launch(options: ControllerOptions): ControllerProcess {
     }
   };
   return {
+    pid: child.pid!,
     ended: ended.signal,
     tail: () => lastLines(output),
     stop: async () => {

@@ -1,10 +1,11 @@
 // A lane: a process in a network namespace of its own with a controller, its nginx and a fixture process; runs case after case.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { ObjectRefused } from "../../cluster/stored-object";
 import { webhookFlags } from "./admission";
 import type { Case } from "./case";
 import { permanentObjects, runCase } from "./case-run";
-import { createClusterWorld, ObjectRefused } from "./cluster-world";
+import { createClusterWorld } from "./cluster-world";
 import { type FixtureLink, raiseLoopback, startFixtureProcess } from "./fixture-link";
 import { createFolderWorld } from "./folder-world";
 import { NoHashProgram } from "./htpasswd";
