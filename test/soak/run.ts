@@ -96,6 +96,10 @@ class Recorder {
     figures.push(memoryOf(this.#controller).resident);
     for (const [index, bytes] of figures.entries()) this.series[index]!.samples.push({ seconds, bytes });
   }
+
+  latest(): string {
+    return this.series.map(({ name, samples }) => `${name} ${(samples.at(-1)!.bytes / 1024 / 1024).toFixed(1)}`).join(", ");
+  }
 }
 
 async function follow(world: SoakWorld, churn: Churn, recorder: Recorder, isOver: () => boolean): Promise<void> {
@@ -103,7 +107,7 @@ async function follow(world: SoakWorld, churn: Churn, recorder: Recorder, isOver
     recorder.sample();
     const last = world.obituary();
     if (last !== undefined) throw new Error(`the controller ended: ${last}`);
-    if (sample % 12 === 0) console.log(`${sample / 12} min: ${churn.written} changes`);
+    if (sample % 12 === 0) console.log(`${sample / 12} min: ${churn.written} changes; MB: ${recorder.latest()}`);
     await pause(sampleMs);
   }
 }
