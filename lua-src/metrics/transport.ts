@@ -10,6 +10,8 @@ const linesPerPiece = 200;
 const mostKept = 50_000;
 let kept: MetricsLine[] = [];
 let sending = false;
+/** On its way out: what is not delivered goes to the workers that stay. */
+let leaving = false;
 /** Told once, not each second. */
 let told = false;
 
@@ -83,16 +85,27 @@ function send(lines: readonly MetricsLine[]): void {
     const younger = kept;
     kept = now;
     keep(younger);
+    if (leaving) {
+      handOver([]);
+    }
   }
 }
 
 /** To the workers that stay, by shared memory. */
 function handOver(lines: readonly MetricsLine[]): void {
+  leaving = true;
+  let lost = 0;
   for (const line of [...kept, ...lines]) {
     const [text] = encode(line);
-    left?.lpush("lines", text!);
+    const [length] = left === undefined ? [undefined] : left.lpush("lines", text!);
+    if (length === undefined) {
+      lost += 1;
+    }
   }
   kept = [];
+  if (lost > 0) {
+    logWarning("metrics are lost, there is no room to hand them over", `${lost} lines`);
+  }
 }
 
 /** Adds what workers on their way out have left. */

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { listenForMetrics } from "../../control/report/metrics-socket.ts";
 import { Traffic } from "../../control/report/traffic.ts";
@@ -14,6 +15,7 @@ import {
   startUpstream,
   type Upstream,
 } from "../kit/data-plane.ts";
+import { isAlive, workersOf } from "../kit/worker-processes.ts";
 
 let plane: DataPlane;
 let upstream: Upstream;
@@ -123,6 +125,36 @@ test("hosts that no Ingress names are not counted; what the controller missed co
   await listen();
   const found = await counted(20, () => true);
   expect(new Set(found.map((line) => line[0]))).toEqual(new Set(["app.test"]));
+});
+
+function requestsIn(found: readonly MetricsLine[]): number {
+  return found.reduce((sum, line) => sum + (line[8][1] ?? 0), 0);
+}
+
+function refusals(): number {
+  return plane.errors().split("metrics cannot be delivered").length;
+}
+
+test("a reload loses no request: neither those that run through it nor those that the controller has not taken", async () => {
+  lines.length = 0;
+  const told = refusals();
+  await socket.stop();
+  for (let i = 0; i < 20; i++) await plane.get("app.test", "/before");
+  while (refusals() === told) await pause(20);
+  const old = workersOf(plane.pid());
+  const slow = Array.from({ length: 5 }, () => plane.get("app.test", "/slow", { headers: { "x-answer": '{"delay":1500}' } }));
+  let [over, answered] = [false, 0];
+  const loops = [1, 2, 3, 4].map(async () => {
+    for (; !over; answered++) expect((await plane.get("app.test", "/during")).status).toBe(200);
+  });
+  await plane.reload((view) => ({ ...view, profiles: [{ id: "p9", family: "http", directives: [] }] }));
+  await Promise.all(slow);
+  over = true;
+  await Promise.all(loops);
+  while (old.some(isAlive)) await pause(20);
+  await listen();
+  const found = await counted(25 + answered, () => true);
+  expect(requestsIn(found)).toBe(25 + answered);
 });
 
 test("the counters make histograms", async () => {

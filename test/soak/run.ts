@@ -85,7 +85,7 @@ class Recorder {
     this.#controller = controller;
     for (const index of workers.keys()) {
       this.series.push({ name: `worker ${index + 1}, resident`, promised: true, samples: [] });
-      this.series.push({ name: `worker ${index + 1}, its own`, promised: true, samples: [] });
+      this.series.push({ name: `worker ${index + 1}, its own`, promised: false, samples: [] });
     }
     this.series.push({ name: "controller, resident", promised: false, samples: [] });
   }

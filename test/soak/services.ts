@@ -65,6 +65,9 @@ function objectsOf({ name, annotations, canaryOf }: SoakService): readonly KubeO
   return [service(name), tlsSecret(name, made.certificate, made.key), ingress(name, { host, annotations: everywhere, tlsSecret: name })];
 }
 
+/** A cache of sessions that is full within a minute: the pages that it touches look like growth until then. */
+const settings = { "worker-processes": "2", "ssl-session-cache-size": "256k" };
+
 export function standingObjects(): readonly KubeObject[] {
-  return [ingressClass, configMap({ "worker-processes": "2" }), ...services.flatMap(objectsOf)];
+  return [ingressClass, configMap(settings), ...services.flatMap(objectsOf)];
 }
