@@ -12,6 +12,7 @@ import { promisify } from "node:util";
 import type { Controller } from "../kit/controller.ts";
 import type { KubeObject } from "../kit/fixtures/objects.ts";
 import { configMap, endpointSlices, ingress, ingressClass, type PodAddress, service } from "../kit/manifests.ts";
+import { cpuNanoseconds, workersOf } from "../kit/worker-processes.ts";
 import { prepareWrk } from "./wrk.ts";
 
 export interface CountRow {
@@ -21,6 +22,8 @@ export interface CountRow {
   readonly sent: number;
   readonly counted: number;
   readonly reloads: number;
+  /** Of the worker, for each request; undefined where workers changed. */
+  readonly cpuMicroseconds?: number;
 }
 
 const steadyHosts = 20;
@@ -74,14 +77,18 @@ async function fixedNumber(controller: Controller, what: string, host: string, r
   const ingressName = host.split(".")[0]!;
   const labels = `ingress="${ingressName}"`;
   const before = await settledRequests(controller, labels);
-  const args = ["--h1", `--requests=${requests}`, "--clients=16", "--threads=1", `--header=host: ${host}`];
-  const { stdout } = await promisify(execFile)("h2load", [...args, `http://127.0.0.1:${controller.ports.http}/`]);
+  const args = ["--h1", `--requests=${requests}`, "--clients=16", "--threads=1", `--connect-to=127.0.0.1:${controller.ports.http}`];
+  const [worker] = workersOf((await controller.state()).nginxPid);
+  const cpu = cpuNanoseconds(worker!);
+  const { stdout } = await promisify(execFile)("h2load", [...args, `http://${host}/`]);
+  const cpuMicroseconds = (cpuNanoseconds(worker!) - cpu) / 1000 / requests;
   const [, seconds, unit] = /finished in ([\d.]+)(m?s)/.exec(stdout)!;
   const sent = /status codes: (\d+) 2xx, (\d+) 3xx/.exec(stdout)!;
   const done = Number(sent[1]) + Number(sent[2]);
+  if (done !== requests) throw new Error(`${what}: ${done} of ${requests} requests were answered as they should: ${stdout}`);
   const took = Number(seconds) / (unit === "ms" ? 1000 : 1);
   const counted = (await settledRequests(controller, labels)) - before;
-  return { what, requestsPerSecond: done / took, sent: done, counted, reloads: 0 };
+  return { what, requestsPerSecond: done / took, sent: done, counted, reloads: 0, cpuMicroseconds };
 }
 
 /** Load on the steady hosts and, where `passing`, on some that come and go, while `meanwhile` happens again and again. */

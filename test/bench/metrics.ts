@@ -27,9 +27,10 @@ async function withController<T>(objects: readonly KubeObject[], use: (controlle
   }
 }
 
-function printCount({ what, requestsPerSecond, sent, counted, reloads }: CountRow): void {
+function printCount({ what, requestsPerSecond, sent, counted, reloads, cpuMicroseconds }: CountRow): void {
   const verdict = sent === counted ? "all counted" : `${sent - counted} NOT COUNTED`;
-  const more = reloads > 0 ? `, ${reloads} reloads` : "";
+  const cost = cpuMicroseconds === undefined ? "" : ` (${cpuMicroseconds.toFixed(1)} µs of its worker each)`;
+  const more = reloads > 0 ? `, ${reloads} reloads` : cost;
   console.log(`${what}: ${requestsPerSecond.toFixed(0)} requests/s${more}; sent ${sent}, counted ${counted}: ${verdict}`);
 }
 

@@ -2,7 +2,7 @@
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { resolve } from "node:path";
 import { eventually } from "../kit/controller.ts";
@@ -104,6 +104,7 @@ export async function startNginx(port: number, configuration: (dir: string) => s
   });
   child.once("exit", () => {
     if (trouble !== "") console.error(trouble);
+    rmSync(dir, { recursive: true, force: true });
   });
   await once(child, "spawn");
   let workers: readonly number[] = [];
