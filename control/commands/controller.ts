@@ -37,8 +37,8 @@ import type { KindName, Source } from "../source/source.ts";
 import { version } from "../version.ts";
 import { openAdmission } from "./admission.ts";
 import { openClusterDuties } from "./cluster.ts";
-import { streamScript } from "./stream-script.ts";
 import { openDatabases } from "./databases.ts";
+import { streamScript } from "./stream-script.ts";
 import { surroundings } from "./surroundings.ts";
 import { watchTraffic } from "./traffic.ts";
 

@@ -17,8 +17,8 @@ import type { Backend } from "../model/backend.ts";
 import type { Certificate } from "../model/certificate.ts";
 import type { ConfBasis } from "../model/conf-basis.ts";
 import type { Host, HostPattern, Model, Route } from "../model/model.ts";
-import { chainsAddresses, trustedPeers } from "./client-chain.ts";
 import { withSharedLists } from "./address-lists.ts";
+import { chainsAddresses, trustedPeers } from "./client-chain.ts";
 import { profileOf } from "./profiles.ts";
 
 /** Text by key, one map per kind of the batch. */

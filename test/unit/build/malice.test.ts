@@ -12,9 +12,10 @@ import { documentsOf, generalOf } from "../../../control/plan/documents.ts";
 import { partsOf } from "../../../control/plan/plan.ts";
 import { createLogger } from "../../../control/run/logger.ts";
 import type { Ingress } from "../../../control/source/kinds.ts";
+import { annotationPrefix as prefix } from "../../kit/build-input.ts";
 import { injected, nastyJson, nastyText, seeded } from "../../kit/nasty.ts";
 import { reviewBody } from "../../kit/webhook.ts";
-import { admissionContext, ingress, prefix } from "../admission/objects.ts";
+import { admissionContext, ingress } from "../admission/objects.ts";
 import { surroundingsOfTest } from "../settings/surroundings.ts";
 
 const rows = features.flatMap((feature) => Object.entries(feature.rows as Readonly<Record<string, Row<unknown>>>));
@@ -70,7 +71,11 @@ test("whatever an Ingress says, it is built, and nothing of it becomes nginx's l
     const { objects, lastGood, options: all } = admissionContext(text, settings, options);
     const built = build(objects, lastGood, all);
     expect(built.accepted.length).toBeGreaterThan(200);
-    documentsOf(built.model, generalOf(built.basis, { httpsPort: 443, healthPath: "/healthz" }, built.model.patterns), () => []);
+    documentsOf(
+      built.model,
+      generalOf(built.basis, { httpsPort: 443, healthPath: "/healthz", passthrough: false }, built.model.patterns),
+      () => [],
+    );
     const parts = partsOf(built.model);
     expect(parts.profiles.size).toBeGreaterThan(20);
     const conf = renderConf(confView(built.basis, parts, surroundingsOfTest()), resolve(process.env.SLUICE_ROOT!, "nginx")).text;
