@@ -1,5 +1,5 @@
 /**
- * How long the real API server's EndpointSlice takes to become an answer.
+ * On a real API server with many Ingresses: the start, and how long an EndpointSlice takes to become an answer.
  * usage: npm run bench:cluster -- [--changes=N] [--ingresses=N]
  */
 
@@ -8,6 +8,7 @@ import { parseArgs } from "node:util";
 import { KubeConfig } from "@kubernetes/client-node";
 import { type ApiServer, connectApiServer } from "../../control/source/api-server.ts";
 import { get, keepAliveAgent } from "../kit/client.ts";
+import { cpuNanoseconds, residentBytes } from "../kit/worker-processes.ts";
 import { eventually } from "./control-plane.ts";
 import { runInNamespace } from "./namespace.ts";
 import { kubeProgram, obstacle } from "./program.ts";
@@ -31,6 +32,7 @@ interface Delay {
   readonly acknowledged: number;
 }
 
+const ingresses = "/apis/networking.k8s.io/v1/namespaces/default/ingresses";
 const slices = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices";
 
 function slice({ ip }: Endpoint): object {
@@ -80,24 +82,55 @@ function print(what: string, values: readonly number[]): void {
   console.log(`${what}: p50 ${at(0.5)} ms, p90 ${at(0.9)} ms, p99 ${at(0.99)} ms, max ${at(1)} ms (${values.length} changes)`);
 }
 
-async function bench(changes: number, ingresses: number): Promise<void> {
+/** A few at a time. */
+async function createOthers(api: ApiServer, count: number): Promise<void> {
+  let next = 0;
+  const worker = async () => {
+    while (next < count) {
+      next++;
+      await api.send("POST", ingresses, ingress(`other-${next}`, `other-${next}.test`, "moving"));
+    }
+  };
+  await Promise.all(Array.from({ length: 16 }, worker));
+}
+
+interface Written {
+  readonly status: { readonly loadBalancer: { readonly ingress?: readonly object[] } };
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(1)} s`;
+}
+
+async function bench(changes: number, others: number): Promise<void> {
   const world = new World();
   try {
     await world.start();
     const config = new KubeConfig();
     config.loadFromFile(world.plane.adminConfig);
     const api = connectApiServer(config);
-    const others = Array.from({ length: ingresses }, (_, index) => ingress(`other-${index}`, `other-${index}.test`, "moving"));
-    if (ingresses > 0) await world.mustApply(...others);
+    await createOthers(api, others);
+    const begun = performance.now();
     const pod = await world.startController(0, ["--publish-status-address=192.0.2.1"]);
+    const startMs = performance.now() - begun;
     const endpoints = await Promise.all(["first", "second"].map((name) => startPod(world, name)));
     const service = { apiVersion: "v1", kind: "Service", metadata: { name: "moving" }, spec: { ports: [{ port: 80, targetPort: 8080 }] } };
     await world.mustApply(service, slice(endpoints[0]!), ingress("moving", "moving.test", "moving"));
     await eventually("moving.test answers", async () => (await get({ port: pod.httpPort, host: "moving.test" })).status === 200);
+    await eventually("every Ingress has its status", async () => {
+      const { items } = (await api.get(ingresses, {}, AbortSignal.timeout(60_000))) as { readonly items: readonly Written[] };
+      return items.every(({ status }) => status.loadBalancer.ingress !== undefined);
+    });
+    const statusMs = performance.now() - begun;
+    const pid = world.node.pid(`ingress-nginx/${pod.name}`);
+    const before = cpuNanoseconds(pid);
     const delays = await measure(api, pod.httpPort, endpoints, changes);
+    const perChange = (cpuNanoseconds(pid) - before) / 1e6 / changes;
     api.close();
-    const load = `load ${loadavg()[0]!.toFixed(1)} on ${cpus().length} cores`;
-    console.log(`EndpointSlice write to the first answer of the new endpoint, ${ingresses} other Ingresses, ${load}`);
+    console.log(`${others} other Ingresses; load ${loadavg()[0]!.toFixed(1)} on ${cpus().length} cores`);
+    console.log(`from the pod's creation: healthy after ${seconds(startMs)}, every status written after ${seconds(statusMs)}`);
+    console.log(`the controller's resident memory: ${(residentBytes(pid) / 1024 / 1024).toFixed(0)} MB`);
+    console.log(`EndpointSlice write to the first answer of the new endpoint; CPU of the controller for one ${perChange.toFixed(1)} ms`);
     print(
       "  from the write being sent",
       delays.map(({ sent }) => sent),
