@@ -27,6 +27,7 @@ import { ReloadLog } from "./reload-log.ts";
 import { reloadReason } from "./reload-reason.ts";
 import { renderConf } from "./render.ts";
 import { withoutTakenPorts } from "./stream-ports.ts";
+import { takenTexts } from "./stream-texts.ts";
 import { type Running, Tester } from "./tester.ts";
 import { Trial } from "./trial.ts";
 
@@ -44,6 +45,8 @@ export class Apply {
   readonly #tester: Tester;
   /** For parts that are not wanted yet. */
   readonly trial: Trial;
+  /** The same object each time, because settings are compared by identity. */
+  readonly #withoutText = new WeakMap<Settings, Settings>();
 
   constructor(options: ApplyOptions) {
     this.#o = options;
@@ -103,7 +106,8 @@ export class Apply {
     const known = this.#tester.corrected(settings);
     const findings: Finding[] = [...this.#lacking(settings), ...known.findings];
     const streams = await this.#usableStreams(plan.basis.streams, findings);
-    const conf = this.#chooseConf(plan, { ...plan.basis, settings: known.settings, streams });
+    const usable = await this.#withUsableText(plan, known.settings, findings);
+    const conf = this.#chooseConf(plan, { ...plan.basis, settings: usable, streams });
     if (!this.#o.nginx.running) await this.#start(conf, findings);
     else if (this.#adopting) await this.#adopt(conf);
     const change = this.#applied.difference(plan.documents);
@@ -142,6 +146,19 @@ export class Apply {
     const { nginx } = this.#o;
     if (this.#running === undefined && (nginx.running || nginx.orphans().length > 0)) return streams;
     return await withoutTakenPorts(streams, nginx.running ? (this.#running?.basis.streams.servers ?? []) : [], findings);
+  }
+
+  /** Stream snippets with a port that is not to be had are left out; those that run have theirs. */
+  async #withUsableText(plan: Plan, settings: Settings, findings: Finding[]): Promise<Settings> {
+    const now = this.#running;
+    if (now === undefined && (this.#o.nginx.running || this.#o.nginx.orphans().length > 0)) return settings;
+    const { taken, snippet } = await takenTexts(plan.parts.streams, settings["stream-snippet"], now);
+    this.#tester.bad.setTaken(taken);
+    if (snippet === undefined) return settings;
+    findings.push({ code: "config-refused", about: this.#o.configMap, at: "data.stream-snippet", text: `${snippet}; it is left out` });
+    const without = this.#withoutText.get(settings) ?? { ...settings, "stream-snippet": "" };
+    this.#withoutText.set(settings, without);
+    return without;
   }
 
   /** The running conf where it still serves the plan, else one that holds just what is needed. */

@@ -21,6 +21,12 @@ type Test = (parts: ConfParts) => Promise<string | undefined>;
 export class BadParts {
   #settings: Settings | undefined;
   readonly #reasons = new Map<string, string>();
+  #taken: ReadonlyMap<string, string> = new Map();
+
+  /** Stream texts that nginx would not refuse and could not take over all the same: reason by key. Each call replaces the last one's. */
+  setTaken(reasons: ReadonlyMap<string, string>): void {
+    this.#taken = reasons;
+  }
 
   #of(settings: Settings): ReadonlyMap<string, string> {
     if (this.#settings !== settings) this.#reasons.clear();
@@ -30,7 +36,7 @@ export class BadParts {
 
   without(parts: ConfParts, settings: Settings): ConfParts {
     const bad = this.#of(settings);
-    return bad.size === 0 ? parts : only(parts, (key) => !bad.has(key));
+    return bad.size + this.#taken.size === 0 ? parts : only(parts, (key) => !bad.has(key) && !this.#taken.has(key));
   }
 
   /** `builtInParts` are known to pass. */
@@ -69,7 +75,7 @@ export class BadParts {
   findings(plan: Plan): Finding[] {
     const keys = [...plan.parts.servers.keys(), ...plan.parts.streams.keys(), ...plan.parts.profiles.keys()];
     return keys.flatMap((key) => {
-      const reason = this.#reasons.get(key);
+      const reason = this.#reasons.get(key) ?? this.#taken.get(key);
       if (reason === undefined) return [];
       const annotation = annotationOf(key, plan.parts, reason);
       const at = annotation === undefined ? "" : `metadata.annotations[${annotation}]`;

@@ -1,7 +1,7 @@
 /** Ports that something else holds: nginx would refuse the whole configuration for one of them, so they are left out. */
 
 import { createSocket } from "node:dgram";
-import { createServer } from "node:net";
+import { createServer, isIPv6 } from "node:net";
 import type { Finding } from "../model/finding.ts";
 import type { StreamParts, StreamServer } from "../model/stream.ts";
 
@@ -27,9 +27,9 @@ export function isTaken({ protocol, port }: Pick<StreamServer, "protocol" | "por
     if (protocol === "TCP") {
       const server = createServer();
       server.once("error", failed);
-      server.listen({ port, host, exclusive: true }, () => server.close(() => resolve(false)));
+      server.listen({ port, host, ipv6Only: true, exclusive: true }, () => server.close(() => resolve(false)));
     } else {
-      const socket = createSocket("udp4");
+      const socket = createSocket({ type: isIPv6(host) ? "udp6" : "udp4", ipv6Only: isIPv6(host) });
       socket.once("error", failed);
       socket.bind({ port, address: host, exclusive: true }, () => socket.close(() => resolve(false)));
     }

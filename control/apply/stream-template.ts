@@ -65,9 +65,8 @@ function serverView(server: StreamServer, stream: StreamView, view: ConfView): o
 }
 
 function lookupLines(server: StreamServer, stream: StreamView): string[] {
-  const port = stream.script?.port ?? 0;
   // not for all servers: a stream-snippet may name a resolver of its own
-  return [directive("set", "$sluice_stream", streamKey(server)), directive("resolver", `127.0.0.1:${port}`)];
+  return [directive("set", "$sluice_stream", streamKey(server)), directive("resolver", stream.script?.address ?? "")];
 }
 
 function scriptView(script: StreamScript, view: ConfView): object {
@@ -79,7 +78,7 @@ function scriptView(script: StreamScript, view: ConfView): object {
     ]),
     // as the others, so that a new master can start beside workers of a dead one
     listen: {
-      printed: directive("listen", `127.0.0.1:${script.port}`, "udp", ...(view.listens[0]?.reuseport === true ? ["reuseport"] : [])),
+      printed: directive("listen", script.address, "udp", ...(view.listens[0]?.reuseport === true ? ["reuseport"] : [])),
     },
   };
 }

@@ -124,7 +124,7 @@ export const flagRows = {
     type: "int",
     value: 10247,
     range: ports,
-    doc: "UDP port on 127.0.0.1 where nginx asks its own script for endpoints of TCP and UDP services.",
+    doc: "UDP port, on an address of the loopback, where nginx asks its own script for endpoints of TCP and UDP services.",
   },
   "healthz-port": { type: "int", value: 10254, range: ports, doc: "Port for health and metrics." },
   "healthz-host": { type: "string", value: "", doc: "Address for health and metrics; empty: all." },

@@ -182,8 +182,8 @@ export interface StreamScript {
   readonly file: string;
   /** Folder of the files that it reads. */
   readonly folder: string;
-  /** UDP on 127.0.0.1, where the script answers nginx's resolver. */
-  readonly port: number;
+  /** address:port of the loopback, UDP, where the script answers nginx's resolver. */
+  readonly address: string;
 }
 
 export interface StreamView {

@@ -108,3 +108,34 @@ test("enable-serial-reloads: no reload while workers of the conf before are at w
   expect((await controller.state()).reloads).toBe(reloads + 2);
   slow.server.close();
 });
+
+test("stream snippets with a port that something else holds are left out at once, with a finding each", { timeout: 120_000 }, async () => {
+  const settings = { "allow-snippet-annotations": "true", "annotations-risk-level": "Critical" };
+  await start(["--sync-rate-limit=100"], settings);
+  const [free] = (await freePorts(1)) as [number];
+  const other = createServer().listen(0, "0.0.0.0");
+  await once(other, "listening");
+  const { port: busy } = other.address() as AddressInfo;
+  const text = (port: number, word: string) => `server { listen ${port}; return ${word}; }`;
+  const annotated = (name: string, snippet: string) =>
+    ingress(name, { host: `${name}.test`, paths: { "/": "app-b" }, annotations: { "stream-snippet": snippet } });
+  await controller.apply("busy.json", [annotated("busy", text(busy, "busy")), annotated("fine", text(free, "fine"))]);
+  expect(await askTcp(free)).toBe("fine");
+  await answers("fine.test", "app-b");
+  await controller.apply("config.json", [configMap({ ...settings, "stream-snippet": text(busy, "busy"), "keep-alive": "70" })]);
+  const found = (await controller.findings()).filter((f) => f.code === "config-refused");
+  expect(found.map((f) => [f.object, f.at])).toEqual(
+    expect.arrayContaining([
+      ["Ingress default/busy", ""],
+      ["ConfigMap default/sluice", "data.stream-snippet"],
+    ]),
+  );
+  for (const { text } of found) expect(text).toContain(`TCP port ${busy} is in use`);
+  // both reloads were done at the first go
+  expect((await controller.state()).reloadReasons.map((reload) => reload.ok)).toEqual([true, true]);
+  expect(await askTcp(free)).toBe("fine");
+  other.close();
+  await once(other, "close");
+  await controller.apply("busy.json", [annotated("fine", text(free, "fine"))]);
+  expect(await askTcp(busy)).toBe("busy");
+});

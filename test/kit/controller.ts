@@ -14,7 +14,7 @@ export interface ControllerState {
   readonly synced: boolean;
   readonly version: number;
   readonly reloads: number;
-  readonly reloadReasons: readonly string[];
+  readonly reloadReasons: readonly { readonly reason: string; readonly ok: boolean }[];
   /** How TCP and UDP services learn of endpoints. */
   readonly streamEndpoints: "live" | "reload";
   readonly nginxPid: number;

@@ -14,7 +14,7 @@ export const processSettings = {
   "enable-serial-reloads": setting({
     kind: bool,
     default: false,
-    doc: "Do not start a reload while the count of worker processes has not come back to worker-processes; the sync task fails and is re-queued. Bad value: false.",
+    doc: "Do not reload while workers of an earlier nginx.conf are still at work; what needs no reload is applied meanwhile. Bad value: false.",
   }),
   "lua-shared-dicts": setting({
     kind: dictionaryList,
