@@ -9,17 +9,23 @@ import { writeWhole } from "./files.ts";
 /** Workers of another user read them. */
 const mode = 0o644;
 
+/** Milliseconds that a name stays when no service needs it any more: a connection may just be asking for it. */
+const nameStays = 30_000;
+
 export class StreamEndpoints {
   readonly #dir: string;
+  readonly #now: () => number;
   /** Text by file. */
   readonly #written = new Map<string, string>();
-  /** Names of the two states before: a connection may just be asking for one. */
-  #before: readonly ReadonlySet<string>[] = [];
-  readonly #names = new Map<string, ReadonlySet<string>>();
+  /** Names by stream key. */
+  readonly #names = new Map<string, readonly string[]>();
+  /** When a file that nobody needs any more goes. */
+  readonly #leaving = new Map<string, number>();
 
   /** The folder is there. */
-  constructor(dir: string) {
+  constructor(dir: string, now: () => number = () => performance.now()) {
     this.#dir = dir;
+    this.#now = now;
   }
 
   /** Endpoints by stream key; connections that begin from now on go to them. */
@@ -28,7 +34,7 @@ export class StreamEndpoints {
       const { service, names } = streamFiles(endpoints);
       for (const [name, text] of names) this.#put(name, text);
       this.#put(key, service);
-      this.#names.set(key, new Set(names.keys()));
+      this.#names.set(key, [...names.keys()]);
     }
     this.#sweep();
   }
@@ -40,14 +46,19 @@ export class StreamEndpoints {
   }
 
   #sweep(): void {
-    const now = new Set([...this.#names.values()].flatMap((names) => [...names]));
-    const wanted = new Set([...this.#names.keys(), ...now, ...this.#before.flatMap((names) => [...names])]);
-    if (!this.#before.some((names) => isSame(names, now))) this.#before = [now, ...this.#before].slice(0, 2);
+    const wanted = new Set([...this.#names].flat(2));
     for (const file of readdirSync(this.#dir)) {
-      if (wanted.has(file)) continue;
-      rmSync(join(this.#dir, file), { force: true });
-      this.#written.delete(file);
+      const due = this.#leaving.get(file) ?? this.#now() + nameStays;
+      this.#leaving.set(file, due);
+      if (wanted.has(file)) this.#leaving.delete(file);
+      else if (due <= this.#now()) this.#remove(file);
     }
+  }
+
+  #remove(file: string): void {
+    rmSync(join(this.#dir, file), { force: true });
+    this.#leaving.delete(file);
+    this.#written.delete(file);
   }
 
   #put(file: string, text: string): void {
@@ -55,8 +66,4 @@ export class StreamEndpoints {
     writeWhole(join(this.#dir, file), text, mode);
     this.#written.set(file, text);
   }
-}
-
-function isSame(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
-  return a.size === b.size && [...a].every((name) => b.has(name));
 }
