@@ -18,6 +18,7 @@ import { measureHandshakes } from "./handshakes.ts";
 import { backendConfiguration, plainConfiguration, type RunningNginx, startNginx } from "./plain-nginx.ts";
 import { type BenchReport, type Memory, printReport } from "./report.ts";
 import { type Row, runRounds } from "./rounds.ts";
+import { measureStreams } from "./streams.ts";
 import { prepareWrk } from "./wrk.ts";
 
 const backendAddress = "127.42.0.1";
@@ -31,12 +32,14 @@ interface Plan {
   readonly endpointChanges: number;
   /** Of each kind in a round. */
   readonly handshakes: number;
+  /** The same, of TCP services. */
+  readonly connections: number;
 }
 
 function plan(quick: boolean, given: { readonly hosts?: string; readonly rounds?: string; readonly seconds?: string }): Plan {
   const usual = quick
-    ? { hosts: [1, 200], rounds: 2, seconds: 1, featureSeconds: 1, changes: 20, endpointChanges: 4, handshakes: 80 }
-    : { hosts: [1, 5000], rounds: 7, seconds: 4, featureSeconds: 1, changes: 200, endpointChanges: 40, handshakes: 800 };
+    ? { hosts: [1, 200], rounds: 2, seconds: 1, featureSeconds: 1, changes: 20, endpointChanges: 4, handshakes: 80, connections: 400 }
+    : { hosts: [1, 5000], rounds: 7, seconds: 4, featureSeconds: 1, changes: 200, endpointChanges: 40, handshakes: 800, connections: 4000 };
   return {
     ...usual,
     hosts: given.hosts?.split(",").map(Number) ?? usual.hosts,
@@ -154,12 +157,24 @@ async function main(): Promise<void> {
   }
   console.log(`making ${what.rounds} rounds of ${what.handshakes} TLS handshakes of each kind …`);
   const handshakes = await measureHandshakes(what.rounds, what.handshakes);
+  console.log(`making ${what.rounds} rounds of ${what.connections} TCP connections of each kind …`);
+  const streams = await measureStreams(what.rounds, what.connections);
   console.log(`making ${what.changes} ordinary changes …`);
   const reloads = await measureReloads(what.changes);
   console.log(`moving an endpoint ${what.endpointChanges} times …`);
   const endpointDelay = await measureEndpointDelay(what.endpointChanges);
   const machine = { cpus: cpus().length, model: cpus()[0]?.model ?? "unknown", node: process.version };
-  const report: BenchReport = { machine, at: new Date().toISOString(), rows, memory, features, handshakes, reloads, endpointDelay };
+  const report: BenchReport = {
+    machine,
+    at: new Date().toISOString(),
+    rows,
+    memory,
+    features,
+    handshakes,
+    streams,
+    reloads,
+    endpointDelay,
+  };
   printReport(report);
   if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(report, null, 2)}\n`);
 }

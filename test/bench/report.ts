@@ -3,6 +3,7 @@
 import type { EndpointDelay, ReloadCost } from "./changes.ts";
 import type { HandshakeRow } from "./handshakes.ts";
 import type { Row } from "./rounds.ts";
+import type { StreamRow } from "./streams.ts";
 
 export interface Memory {
   readonly hosts: number;
@@ -18,6 +19,7 @@ export interface BenchReport {
   /** The plain route first. */
   readonly features: readonly Row[];
   readonly handshakes: readonly HandshakeRow[];
+  readonly streams: readonly StreamRow[];
   readonly reloads: ReloadCost;
   readonly endpointDelay: EndpointDelay;
 }
@@ -56,6 +58,16 @@ function printHandshakes(handshakes: readonly HandshakeRow[]): void {
   console.log(`${table([["TLS handshakes a second of CPU (ECDSA P-256)", "plain nginx", "Sluice", "× plain"], ...lines])}\n`);
 }
 
+function printStreams(streams: readonly StreamRow[]): void {
+  const lines = streams.map(({ kind, plainMicroseconds, sluiceMicroseconds }) => [
+    kind,
+    plainMicroseconds.toFixed(1),
+    sluiceMicroseconds.toFixed(1),
+    (sluiceMicroseconds - plainMicroseconds).toFixed(1),
+  ]);
+  console.log(`${table([["CPU µs for a TCP connection", "plain nginx", "Sluice", "over plain"], ...lines])}\n`);
+}
+
 export function printReport(report: BenchReport): void {
   const heads = ["", "hosts", "CPU µs/request", "× plain", "requests/s", "p50 ms", "p99 ms", "requests", "errors"];
   const rows = report.rows.map((row) => {
@@ -83,6 +95,7 @@ export function printReport(report: BenchReport): void {
   }
   printFeatures(report.features);
   printHandshakes(report.handshakes);
+  printStreams(report.streams);
   const { reloads, endpointDelay } = report;
   console.log(
     `${reloads.changes} ordinary changes in ${reloads.seconds.toFixed(1)} s: ${reloads.reloads} reloads, ${reloads.wrong.length} wrong answers`,
