@@ -126,7 +126,7 @@ test("stream snippets with a port that something else holds are left out at once
   const found = (await controller.findings()).filter((f) => f.code === "config-refused");
   expect(found.map((f) => [f.object, f.at])).toEqual(
     expect.arrayContaining([
-      ["Ingress default/busy", ""],
+      ["Ingress default/busy", "metadata.annotations[stream-snippet]"],
       ["ConfigMap default/sluice", "data.stream-snippet"],
     ]),
   );
