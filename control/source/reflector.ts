@@ -67,6 +67,8 @@ interface Listing {
 }
 
 const pageSize = 500;
+/** Timers that are told to wait longer fire at once. */
+const longestMs = 2 ** 31 - 1;
 /** Say nothing against the place where the watch resumes. */
 const passing: ReadonlySet<number> = new Set([401, 403, 408, 429]);
 
@@ -263,7 +265,7 @@ export class Reflector {
     }
     clearTimeout(this.#resync);
     // Not all kinds at the same moment.
-    if (resyncMs > 0) this.#resync = setTimeout(() => this.#listAgain(), resyncMs * (1 + Math.random() * 0.1));
+    if (resyncMs > 0) this.#resync = setTimeout(() => this.#listAgain(), Math.min(longestMs, resyncMs * (1 + Math.random() * 0.1)));
     this.#refused = false;
     sink.listed();
   }

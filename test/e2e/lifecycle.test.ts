@@ -158,6 +158,15 @@ test("/healthz fails while nginx does not answer, and passes again", { timeout: 
   await eventually("the check passes", async () => (await health(running)) === "200 ok");
 });
 
+test("profiles are offered on --profiler-port, unless --profiling=false", { timeout: 120_000 }, async () => {
+  const running = await start();
+  const profile = (await (await fetch(`http://127.0.0.1:${running.ports.profiler}/debug/pprof/profile?seconds=0.2`)).json()) as object;
+  expect(Object.keys(profile)).toEqual(expect.arrayContaining(["nodes", "samples"]));
+  await running.stop();
+  const without = await start("--profiling=false");
+  await expect(fetch(`http://127.0.0.1:${without.ports.profiler}/debug/pprof/`)).rejects.toThrow();
+});
+
 test("-v shows what people look for", { timeout: 120_000 }, async () => {
   const running = await start("-v=5");
   const port = (backend.address() as AddressInfo).port;

@@ -273,6 +273,15 @@ test("--sync-period lists anew and puts right what the watches lost", async () =
   expect(following.log).toEqual([]);
 });
 
+test("a --sync-period of months does not list all the time", async () => {
+  await started({ resyncMs: 10_000_000_000 });
+  for (const value of ["2", "3", "4"]) {
+    api.put(maps, map("a", value));
+    await sink.until(() => following.dataOf("a") === value);
+  }
+  expect(api.callsTo(maps, "watch")).toHaveLength(1);
+});
+
 test("while one kind cannot be read the others go on", async () => {
   const services = "/api/v1/services";
   api.intercept = ({ path, response }) => {
