@@ -192,7 +192,11 @@ export class Reflector {
       stream.destroy();
     };
     const listen = () => setTimeout(() => this.#fellSilent(), this.#resumeFrom === undefined ? limits.initialMs : limits.silenceMs);
-    let silent = listen();
+    let silent: NodeJS.Timeout | undefined;
+    // Before there is an answer, the time limits of the request hold.
+    stream.once("response", () => {
+      silent = listen();
+    });
     try {
       for await (const line of linesOf(stream)) {
         if (endedFor !== "") break;

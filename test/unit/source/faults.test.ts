@@ -59,9 +59,10 @@ test("an API server that takes the connection and does not answer is asked again
   api.put(maps, map("a"));
   const silent: Call[] = [];
   api.intercept = (call) => silent.length < 2 && silent.push(call) > 0;
-  await following.start(undefined, { timeouts: { ...timeouts, head: 200 } });
+  await following.start(undefined, { timeouts: { ...timeouts, head: 1000 }, limits: { ...limits, initialMs: 500 } });
   await sink.until(() => sink.synchronised === 1);
   expect(silent).toHaveLength(2);
+  expect(api.callsTo(maps, "list")).toHaveLength(0);
 });
 
 test("a list that hangs is broken off, one that comes slowly is read to its end", async () => {
