@@ -1,6 +1,9 @@
 /** The controller's own HTTP port: health, metrics, and for tools on this machine what has been applied and found. */
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { createGzip } from "node:zlib";
 import { type AppliedAnswer, type AppliedRequest, parseApplied } from "./applied-request.ts";
 import { checkOne, type HealthCheck, healthReport } from "./health-report.ts";
 import type { Logger } from "./logger.ts";
@@ -83,7 +86,7 @@ async function answer(options: HealthOptions, request: IncomingMessage, response
     return;
   }
   if (path === "/metrics") {
-    await metrics(options, response);
+    await metrics(options, request, response);
     return;
   }
   // These name the users' objects: only for who is on this machine already.
@@ -102,19 +105,22 @@ async function answer(options: HealthOptions, request: IncomingMessage, response
   text(response, 404, "404 page not found\n");
 }
 
-async function metrics(options: HealthOptions, response: ServerResponse): Promise<void> {
+async function metrics(options: HealthOptions, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { contentType, pieces } = await options.metrics();
-  response.writeHead(200, { "content-type": contentType });
-  for await (const piece of pieces) {
-    if (!response.write(piece)) await new Promise<void>((resolve) => onceDrained(response, resolve));
-    if (response.destroyed) return;
-  }
-  response.end();
+  const zips = acceptsGzip(request);
+  response.writeHead(200, { "content-type": contentType, vary: "Accept-Encoding", ...(zips ? { "content-encoding": "gzip" } : {}) });
+  const text = Readable.from(pieces);
+  // The fastest level makes a fortieth of so many equal labels, on a thread of its own.
+  const sent = zips ? pipeline(text, createGzip({ level: 1 }), response) : pipeline(text, response);
+  await sent.catch((error: NodeJS.ErrnoException) => {
+    // whoever asked has gone
+    if (error.code !== "ERR_STREAM_PREMATURE_CLOSE") throw error;
+  });
 }
 
-function onceDrained(response: ServerResponse, resolve: () => void): void {
-  response.once("drain", resolve);
-  response.once("close", resolve);
+function acceptsGzip(request: IncomingMessage): boolean {
+  const offers = String(request.headers["accept-encoding"] ?? "").split(",");
+  return offers.some((offer) => /^\s*gzip\s*(;|$)/i.test(offer) && !/;\s*q=0(\.0*)?\s*$/i.test(offer));
 }
 
 async function applied(options: HealthOptions, request: IncomingMessage, response: ServerResponse, query: URLSearchParams): Promise<void> {

@@ -2,13 +2,14 @@
  * Request metrics: counted per worker, sent once a second over the controller's unix socket. A request looks up its
  * counters by host, route, status and method, and adds to them; nothing is recorded per request, nothing is dropped.
  */
+import { logWarning } from "../base/log";
 import { settings } from "../configuration/settings";
 import type { RequestState } from "../features/feature";
 import { resolveHost } from "../router/host";
 import type { Route } from "../router/route";
 import type { MetricsLine } from "../wire";
 import { changesOf, type Layout, layoutOf, newSeries, observe, type Series } from "./series";
-import { handOver, send, takeOver } from "./transport";
+import { handOver, isFree, send, sendAgain, takeOver } from "./transport";
 
 type ByMethod = LuaTable<string, Series>;
 type ByStatus = LuaTable<number, ByMethod>;
@@ -22,6 +23,11 @@ interface HostCounts {
 let hosts = new LuaTable<string, HostCounts | false>();
 let layout: Layout | undefined;
 let leaving = false;
+/** Sets of labels since lines were last taken. */
+let opened = 0;
+
+/** More are not gathered while the controller is away: they are lost, with a word in the log. */
+const mostOpened = 50_000;
 
 const methods = new LuaTable<string, true>();
 for (const method of "GET HEAD POST PUT DELETE PATCH OPTIONS TRACE CONNECT COPY MOVE MKCOL PROPFIND PROPPATCH LOCK UNLOCK PRI".split(" ")) {
@@ -65,6 +71,7 @@ function openSeries(statuses: ByStatus, status: number, method: string): Series 
   let series: Series | undefined = byMethod.get(known);
   if (series === undefined) {
     series = newSeries(layout!);
+    opened += 1;
     byMethod.set(known, series);
   }
   return series;
@@ -150,6 +157,7 @@ function addLines(lines: MetricsLine[], host: string, canary: string, routes: Lu
 function takeLines(): MetricsLine[] {
   const counted = hosts;
   hosts = new LuaTable();
+  opened = 0;
   const lines: MetricsLine[] = [];
   for (const [host, counts] of pairs(counted)) {
     if (counts !== false) {
@@ -162,14 +170,28 @@ function takeLines(): MetricsLine[] {
   return lines;
 }
 
+function dropTooMany(): void {
+  if (opened > mostOpened) {
+    logWarning("metrics are lost, the controller does not take them", `${opened} sets of labels`);
+    hosts = new LuaTable();
+    opened = 0;
+  }
+}
+
 /** A worker on its way out can open no socket when its last requests end: those that stay send for it. */
 function flush(): void {
-  const lines = takeLines();
   if (leaving) {
-    handOver(lines);
-  } else {
+    handOver(takeLines());
+    return;
+  }
+  sendAgain();
+  // sending yields: this worker may be on its way out by now
+  if (isFree() && !leaving) {
+    const lines = takeLines();
     takeOver(lines);
     send(lines);
+  } else {
+    dropTooMany();
   }
 }
 

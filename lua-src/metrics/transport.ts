@@ -1,4 +1,4 @@
-/** Lines of metrics → the controller; what it cannot take now is kept and sent later. */
+/** Lines of metrics → the controller. Those that it could not take are sent again before newer ones are. */
 import { decode, encode } from "cjson.safe";
 import { logWarning } from "../base/log";
 import { settings } from "../configuration/settings";
@@ -6,9 +6,7 @@ import type { MetricsLine } from "../wire";
 
 const left = ngx.shared.get("metrics_left");
 const linesPerPiece = 200;
-/** Lines kept while the controller is away: beyond this the oldest are lost, with a word in the log. */
-const mostKept = 50_000;
-let kept: MetricsLine[] = [];
+let kept: readonly MetricsLine[] = [];
 let sending = false;
 /** On its way out: what is not delivered goes to the workers that stay. */
 let leaving = false;
@@ -54,40 +52,39 @@ function deliver(lines: readonly MetricsLine[]): string | undefined {
   return problem;
 }
 
-function keep(lines: readonly MetricsLine[]): void {
-  for (const line of lines) {
-    kept[kept.length] = line;
-  }
-  if (kept.length > mostKept) {
-    logWarning("metrics are lost, the controller does not take them", `${kept.length} lines`);
-    kept = [];
-  }
+/** Whether newer lines may be taken: until then they add up where they are counted. */
+function isFree(): boolean {
+  return !sending && kept.length === 0;
 }
 
-/** In a timer. One delivery at a time: while one waits, the rest gathers. */
+/** In a timer, and only when free. */
 function send(lines: readonly MetricsLine[]): void {
-  keep(lines);
-  if (kept.length === 0 || sending) {
+  if (lines.length === 0) {
     return;
   }
-  const now = kept;
-  kept = [];
   sending = true;
-  const [ok, problem] = pcall(deliver, now);
+  const [ok, problem] = pcall(deliver, lines);
   sending = false;
   if (ok && problem === undefined) {
     told = false;
-  } else {
-    if (!told) {
-      told = true;
-      logWarning("metrics cannot be delivered, they are kept", tostring(problem));
-    }
-    const younger = kept;
-    kept = now;
-    keep(younger);
-    if (leaving) {
-      handOver([]);
-    }
+    return;
+  }
+  kept = lines;
+  if (!told) {
+    told = true;
+    logWarning("metrics cannot be delivered, they are kept", tostring(problem));
+  }
+  if (leaving) {
+    handOver([]);
+  }
+}
+
+/** In a timer: once more what could not be delivered. */
+function sendAgain(): void {
+  if (!sending) {
+    const lines = kept;
+    kept = [];
+    send(lines);
   }
 }
 
@@ -122,4 +119,4 @@ function takeOver(lines: MetricsLine[]): void {
   }
 }
 
-export { handOver, send, takeOver };
+export { handOver, isFree, send, sendAgain, takeOver };

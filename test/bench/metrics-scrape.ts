@@ -8,6 +8,7 @@ import { promisify } from "node:util";
 import { type Controller, eventually } from "../kit/controller.ts";
 import type { KubeObject } from "../kit/fixtures/objects.ts";
 import { endpointSlices, type PodAddress, service } from "../kit/manifests.ts";
+import { cpuNanoseconds } from "../kit/worker-processes.ts";
 import { median } from "./rounds.ts";
 import { prepareWrk } from "./wrk.ts";
 
@@ -17,6 +18,8 @@ export interface ScrapeRow {
   /** Median and worst of six. */
   readonly seconds: number;
   readonly worstSeconds: number;
+  /** Of the controller's main thread, median. */
+  readonly cpuSeconds: number;
   /** Longest delay of the event loop, as the controller itself measures it (prom-client; an idle loop shows 10 ms). */
   readonly idleLagMs: number;
   readonly lagMs: number;
@@ -47,6 +50,7 @@ export function scrapeObjects(labelSets: number, pod: PodAddress): readonly Kube
 
 interface Scrape {
   readonly seconds: number;
+  readonly cpuSeconds: number;
   readonly bytes: number;
   /** Longest since the scrape before. */
   readonly lagMs: number;
@@ -55,10 +59,13 @@ interface Scrape {
 /** In a process of its own: reading it here would hold up what is measured. */
 async function scrape(controller: Controller): Promise<Scrape> {
   const file = resolve(controller.dir, "scraped");
-  const args = ["--silent", "--output", file, "--write-out", "%{time_total} %{size_download}", controller.url("/metrics")];
+  // as Prometheus asks
+  const args = ["--silent", "--compressed", "--output", file, "--write-out", "%{time_total} %{size_download}", controller.url("/metrics")];
+  const before = cpuNanoseconds(controller.pid);
   const [seconds, bytes] = (await promisify(execFile)("curl", args)).stdout.split(" ").map(Number);
+  const cpuSeconds = (cpuNanoseconds(controller.pid) - before) / 1e9;
   const lag = /^nodejs_eventloop_lag_max_seconds (\S+)$/m.exec(await beginning(file))!;
-  return { seconds: seconds!, bytes: bytes!, lagMs: Number(lag[1]) * 1000 };
+  return { seconds: seconds!, cpuSeconds, bytes: bytes!, lagMs: Number(lag[1]) * 1000 };
 }
 
 async function beginning(path: string): Promise<string> {
@@ -97,6 +104,7 @@ export async function measureScrape(controller: Controller, labelSets: number): 
     labelSets,
     bytes: scrapes[0]!.bytes,
     seconds: median(times),
+    cpuSeconds: median(scrapes.map((one) => one.cpuSeconds)),
     worstSeconds: Math.max(...times),
     idleLagMs: idle.lagMs,
     lagMs: Math.max(...delays),

@@ -67,7 +67,6 @@ class Endpoints {
     return this.#writing;
   }
 
-  /** Resolves when the pods that left have ended. */
   async settle(): Promise<void> {
     await this.#writing;
     await Promise.all(this.#leaving);
@@ -126,6 +125,8 @@ export interface Churn {
   readonly written: number;
   /** Makes changes at the rate until it is over; those that are late are made up for. */
   run(perSecond: number, isOver: () => boolean): Promise<void>;
+  /** Resolves when the pods that left have ended. */
+  settle(): Promise<void>;
 }
 
 /** Resolves when every service has its first endpoints. */
@@ -155,6 +156,8 @@ export async function startChurn(services: readonly SoakService[], around: Churn
         await Promise.race([pause(1000 / perSecond), ...under]);
       }
       await Promise.all(under);
+    },
+    settle: async () => {
       for (const endpoints of all) await endpoints.settle();
     },
   };

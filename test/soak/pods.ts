@@ -4,7 +4,7 @@
  */
 
 import { createServer as createHttp, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { createServer as createHttp2, type IncomingHttpHeaders, type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
+import { createServer as createHttp2, type IncomingHttpHeaders, type ServerHttp2Session, type Http2Server, type ServerHttp2Stream } from "node:http2";
 import type { Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import { type WebSocket, WebSocketServer } from "ws";
@@ -18,14 +18,16 @@ export type PodOrder =
   | { readonly kind: "open"; readonly address: string; readonly service: string; readonly protocol: SoakService["protocol"] }
   | { readonly kind: "close"; readonly address: string };
 
-export interface PodReport {
-  readonly address: string;
-}
+export type PodReport =
+  /** It listens, or it has gone. */
+  | { readonly kind: "done"; readonly address: string }
+  /** A request came after it had been told to stop. */
+  | { readonly kind: "late"; readonly address: string };
 
 interface Running {
   readonly server: { close(done?: () => void): unknown };
-  /** Ends what would keep the server open without being a request. */
-  readonly drain: () => void;
+  /** Ends what would keep the server open without being a request; from now on each request is late. */
+  readonly drain: (late: () => void) => void;
 }
 
 /** "/bytes/N" answers N bytes, "/delay/N" after N ms; what was posted comes back. */
@@ -39,15 +41,19 @@ async function answerHttp(service: string, request: IncomingMessage, response: S
   response.end(body);
 }
 
-function openHttp(service: string): { readonly server: Server; readonly drain: () => void } {
+function openHttp(service: string): Running & { readonly server: Server } {
   const sessions = new Set<WebSocket>();
   const upgrades = new WebSocketServer({ noServer: true });
+  let late: (() => void) | undefined;
   const server = createHttp((request, response) => {
+    late?.();
+    response.shouldKeepAlive = late === undefined;
     answerHttp(service, request, response).catch(() => response.destroy());
   });
   // A keep-alive connection that the proxy holds must outlive its own timeout there.
   server.keepAliveTimeout = 120_000;
   server.on("upgrade", (request, socket, head) => {
+    late?.();
     upgrades.handleUpgrade(request, socket as Socket, head, (session) => {
       sessions.add(session);
       session.on("message", (data, binary) => session.send(data, { binary }));
@@ -57,7 +63,8 @@ function openHttp(service: string): { readonly server: Server; readonly drain: (
   });
   return {
     server,
-    drain: () => {
+    drain: (onLate) => {
+      late = onLate;
       for (const session of sessions) session.close(goingAway);
     },
   };
@@ -79,7 +86,8 @@ async function answerGrpc(stream: ServerHttp2Stream, headers: IncomingHttpHeader
   stream.end(frameMessage(message.subarray(5)));
 }
 
-function openGrpc(): { readonly server: ReturnType<typeof createHttp2>; readonly drain: () => void } {
+function openGrpc(): Running & { readonly server: Http2Server } {
+  let late: (() => void) | undefined;
   const sessions = new Set<ServerHttp2Session>();
   const server = createHttp2();
   server.on("session", (session) => {
@@ -88,12 +96,14 @@ function openGrpc(): { readonly server: ReturnType<typeof createHttp2>; readonly
   });
   server.on("sessionError", () => undefined);
   server.on("stream", (stream, headers) => {
+    late?.();
     stream.on("error", () => stream.destroy());
     answerGrpc(stream, headers).catch(() => stream.destroy());
   });
   return {
     server,
-    drain: () => {
+    drain: (onLate) => {
+      late = onLate;
       for (const session of sessions) session.close();
     },
   };
@@ -102,22 +112,22 @@ function openGrpc(): { readonly server: ReturnType<typeof createHttp2>; readonly
 /** Body of the process: obeys orders, and reports each pod that listens or has gone. */
 export function servePods(): void {
   const running = new Map<string, Running>();
-  function done(address: string): void {
-    if (process.connected) process.send!({ address } satisfies PodReport);
+  function tell(kind: PodReport["kind"], address: string): void {
+    if (process.connected) process.send!({ kind, address } satisfies PodReport);
   }
   process.on("disconnect", () => process.exit(0));
   process.on("SIGINT", () => undefined);
   process.on("message", (order: PodOrder) => {
     const { address } = order;
     if (order.kind === "open") {
-      const { server, drain } = order.protocol === "grpc" ? openGrpc() : openHttp(order.service);
-      running.set(address, { server, drain });
-      server.listen({ host: address, port: podPort, backlog: 511 }, () => done(address));
+      const pod = order.protocol === "grpc" ? openGrpc() : openHttp(order.service);
+      running.set(address, pod);
+      pod.server.listen({ host: address, port: podPort, backlog: 511 }, () => tell("done", address));
       return;
     }
     const pod = running.get(address)!;
     running.delete(address);
-    pod.server.close(() => done(address));
-    pod.drain();
+    pod.server.close(() => tell("done", address));
+    pod.drain(() => tell("late", address));
   });
 }

@@ -6,6 +6,8 @@ import type { Growth } from "./memory.ts";
 export interface SoakReport {
   readonly minutes: number;
   readonly load: LoadReport;
+  /** Requests that nginx gave to a pod that had been told to stop, half a second after its endpoint had gone. */
+  readonly late: number;
   readonly changes: number;
   readonly changesWanted: number;
   /** Batches in which the controller applied the changes. */
@@ -24,6 +26,8 @@ export interface SoakReport {
 const flatPercent = 5;
 /** Of the changes wanted: fewer prove nothing about the rate. */
 const leastShare = 0.9;
+/** Of all requests: a machine that stands still for half a second must not look like a data plane that does not follow. */
+const mostLate = 0.001;
 
 function megabytes(bytes: number): string {
   return `${(bytes / 1024 / 1024).toFixed(1)} MB`;
@@ -50,10 +54,11 @@ function answeredIn(load: LoadReport): number {
 
 /** Promises that the run broke; empty: it kept them all. */
 export function brokenPromises(report: SoakReport): readonly string[] {
-  const { load, changes, changesWanted, reloads, newWorkers, counted, growth } = report;
+  const { load, late, changes, changesWanted, reloads, newWorkers, counted, growth } = report;
   const wrong: string[] = [];
   if (failed(load) > 0) wrong.push(`${failed(load)} requests failed though an endpoint could have served them`);
   for (const [name, tally] of Object.entries(load)) if (tally.answered === 0) wrong.push(`${name}: not one request was answered`);
+  if (late > answeredIn(load) * mostLate) wrong.push(`${late} requests went to pods that had been told to stop`);
   if (reloads > 0) wrong.push(`nginx was reloaded ${reloads} times`);
   if (newWorkers > 0) wrong.push(`${newWorkers} workers were started anew`);
   if (changes < changesWanted * leastShare)
@@ -67,7 +72,7 @@ export function brokenPromises(report: SoakReport): readonly string[] {
 }
 
 export function printReport(report: SoakReport): void {
-  const { minutes, load, changes, syncs, reloads, counted, growth, free } = report;
+  const { minutes, load, late, changes, syncs, reloads, counted, growth, free } = report;
   const rows = Object.entries(load).map(([name, tally]) => [name, String(tally.answered), String(failed({ [name]: tally }))]);
   console.log(`\n${table([["", "answered", "failed"], ...rows, ["all", String(answeredIn(load)), String(failed(load))]])}\n`);
   for (const [name, { failures }] of Object.entries(load)) {
@@ -75,7 +80,7 @@ export function printReport(report: SoakReport): void {
   }
   console.log(
     `${changes} endpoint changes in ${minutes.toFixed(1)} min, ${(changes / minutes / 60).toFixed(1)} a second, ` +
-      `applied in ${syncs} batches; ${reloads} reloads; ${counted} requests in the metrics\n`,
+      `applied in ${syncs} batches; ${reloads} reloads; ${late} requests to pods on their way out; ${counted} requests in the metrics\n`,
   );
   if (growth === undefined) console.log("too short to compare memory of minutes 2 and 3 with the last minute\n");
   else {

@@ -128,6 +128,7 @@ async function loadAndChange(world: SoakWorld, churn: Churn, options: SoakOption
   load.send({ kind: "start" });
   await Promise.all([churn.run(options.changesPerSecond, isOver), follow(world, churn, recorder, isOver)]);
   const minutes = (performance.now() - begun) / 60_000;
+  await churn.settle();
   const reported = nextMessage(load);
   load.send({ kind: "stop" });
   const clients = (await reported) as LoadReport;
@@ -136,6 +137,7 @@ async function loadAndChange(world: SoakWorld, churn: Churn, options: SoakOption
   return {
     minutes,
     load: clients,
+    late: world.lateRequests(),
     changes: churn.written,
     changesWanted: Math.floor(minutes * 60 * options.changesPerSecond),
     syncs: after.totals.syncs - before.totals.syncs,

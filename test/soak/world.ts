@@ -1,7 +1,7 @@
 /** A real API server, the controller that follows it, and the pods. Everything ends with stop(). */
 
 import type { ChildProcess } from "node:child_process";
-import { chmodSync, mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { type ControllerProcess, HEALTHZ_PORT, startController } from "../cases/runner/controller.ts";
@@ -20,13 +20,18 @@ export class SoakWorld {
   readonly #pods: ChildProcess;
   readonly #waiting = new Map<string, () => void>();
   #controller: ControllerProcess | undefined;
+  #lateAtPods = 0;
 
   constructor(kube: string) {
     // nginx's workers are another user.
     chmodSync(this.folder, 0o755);
     this.#plane = new ControlPlane(kube, join(this.folder, "plane"));
     this.#pods = spawnRole("pods");
-    this.#pods.on("message", ({ address }: PodReport) => {
+    this.#pods.on("message", ({ kind, address }: PodReport) => {
+      if (kind === "late") {
+        this.#lateAtPods += 1;
+        return;
+      }
       this.#waiting.get(address)?.();
       this.#waiting.delete(address);
     });
@@ -64,6 +69,12 @@ export class SoakWorld {
   /** The last that the controller printed, once it has ended by itself. */
   obituary(): string | undefined {
     return this.#controller?.ended.aborted === true ? this.#controller.tail() : undefined;
+  }
+
+  /** Requests that nginx gave to a pod after it had been told to stop: answered there, or refused and given to the next. */
+  lateRequests(): number {
+    const log = readFileSync(join(this.folder, "logs/error.log"), "utf8");
+    return this.#lateAtPods + (log.match(/ (Connection refused|prematurely closed connection)/g)?.length ?? 0);
   }
 
   async state(): Promise<ControllerState> {

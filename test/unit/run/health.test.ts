@@ -59,6 +59,16 @@ test("a failed check fails the whole, withholds the reason there and tells it on
   expect(await get("/healthz?exclude=nginx-ingress-controller")).toEqual([200, "ok"]);
 });
 
+test("metrics are packed for who takes gzip, and plain for who does not", async () => {
+  const packings: (string | null)[] = [];
+  for (const offer of ["gzip", "deflate, gzip;q=0.5", "identity", "gzip;q=0", "x-gzip"]) {
+    const response = await fetch(`http://127.0.0.1:${server.port}/metrics`, { headers: { "accept-encoding": offer } });
+    expect(await response.text()).toBe("a 1\nb 2\n");
+    packings.push(response.headers.get("content-encoding"));
+  }
+  expect(packings).toEqual(["gzip", "gzip", null, null, null]);
+});
+
 test("metrics, findings and state", async () => {
   expect(await get("/state")).toEqual([200, '{"synced":true}\n']);
   expect(await get("/metrics")).toEqual([200, "a 1\nb 2\n"]);

@@ -5,6 +5,7 @@ import { brokenPromises, type SoakReport } from "../../soak/report.ts";
 const good: SoakReport = {
   minutes: 10,
   load: { one: { answered: 600, failures: {} }, two: { answered: 400, failures: {} } },
+  late: 1,
   changes: 29_990,
   changesWanted: 30_000,
   syncs: 20_000,
@@ -32,6 +33,7 @@ test("each broken promise is named", () => {
   const cases: readonly [Partial<SoakReport>, RegExp][] = [
     [{ load: failed }, /^3 requests failed/],
     [{ load: { ...good.load, three: { answered: 0, failures: {} } } }, /^three: not one request/],
+    [{ late: 2 }, /^2 requests went to pods/],
     [{ reloads: 1 }, /reloaded 1 times/],
     [{ newWorkers: 2 }, /2 workers were started anew/],
     [{ changes: 20_000 }, /only 20000 of 30000 changes/],
