@@ -18,7 +18,7 @@ export function serveLoad(): void {
   const running: Promise<void>[] = [];
   const counters = new Map(clients.map(({ name }) => [name, new Counter()]));
   process.on("disconnect", () => process.exit(0));
-  process.on("SIGINT", () => undefined);
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => undefined);
   process.on("message", (order: LoadOrder) => {
     if (order.kind === "start") {
       for (const { name, loops, run } of clients) {

@@ -31,7 +31,7 @@ async function enterNetwork(): Promise<void> {
   const env = { ...process.env, SLUICE_KUBE: await kubeProgram() };
   const given = process.argv.slice(2);
   const args = ["--net", "--", process.execPath, process.argv[1]!, "--role=run", ...given];
-  process.on("SIGINT", () => undefined);
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => undefined);
   process.exitCode = spawnSync("unshare", args, { stdio: "inherit", env }).status ?? 1;
 }
 

@@ -4,7 +4,13 @@
  */
 
 import { createServer as createHttp, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { createServer as createHttp2, type IncomingHttpHeaders, type ServerHttp2Session, type Http2Server, type ServerHttp2Stream } from "node:http2";
+import {
+  createServer as createHttp2,
+  type Http2Server,
+  type IncomingHttpHeaders,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from "node:http2";
 import type { Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import { type WebSocket, WebSocketServer } from "ws";
@@ -116,7 +122,7 @@ export function servePods(): void {
     if (process.connected) process.send!({ kind, address } satisfies PodReport);
   }
   process.on("disconnect", () => process.exit(0));
-  process.on("SIGINT", () => undefined);
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => undefined);
   process.on("message", (order: PodOrder) => {
     const { address } = order;
     if (order.kind === "open") {

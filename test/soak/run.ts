@@ -112,19 +112,15 @@ async function follow(world: SoakWorld, churn: Churn, recorder: Recorder, isOver
   }
 }
 
-async function loadAndChange(world: SoakWorld, churn: Churn, options: SoakOptions): Promise<SoakReport> {
+async function loadAndChange(world: SoakWorld, churn: Churn, options: SoakOptions, isStopped: () => boolean): Promise<SoakReport> {
   await untilServed();
   const before = { state: await world.state(), free: await dictionaries(world), totals: await settledTotals(world) };
   const workers = workersOf(before.state.nginxPid);
   const recorder = new Recorder(workers, world.controllerPid);
   const load = spawnRole("load");
-  let over = false;
-  process.once("SIGINT", () => {
-    over = true;
-  });
   const begun = performance.now();
   const end = begun + options.minutes * 60_000;
-  const isOver = (): boolean => over || performance.now() >= end;
+  const isOver = (): boolean => isStopped() || performance.now() >= end;
   load.send({ kind: "start" });
   await Promise.all([churn.run(options.changesPerSecond, isOver), follow(world, churn, recorder, isOver)]);
   const minutes = (performance.now() - begun) / 60_000;
@@ -151,6 +147,12 @@ async function loadAndChange(world: SoakWorld, churn: Churn, options: SoakOption
 
 /** True when every promise was kept. */
 export async function runSoak(options: SoakOptions): Promise<boolean> {
+  let stopped = false;
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    process.on(signal, () => {
+      stopped = true;
+    });
+  }
   const world = new SoakWorld(options.kube);
   try {
     await world.start();
@@ -161,7 +163,7 @@ export async function runSoak(options: SoakOptions): Promise<boolean> {
       random: randomFrom(options.seed),
     });
     console.log(`${options.minutes} min of load with ${options.changesPerSecond} endpoint changes a second …`);
-    const report = await loadAndChange(world, churn, options);
+    const report = await loadAndChange(world, churn, options, () => stopped);
     printReport(report);
     const broken = brokenPromises(report);
     for (const promise of broken) console.log(`BROKEN: ${promise}`);
