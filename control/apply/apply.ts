@@ -40,6 +40,7 @@ export class Apply {
   #version = 0;
   #running: Running | undefined;
   #adopting = false;
+  /** Until nginx has been asked to take the files anew, however long that has to wait. */
   #stale = false;
   readonly #log: ReloadLog;
   readonly #tester: Tester;
@@ -167,9 +168,9 @@ export class Apply {
     const wanted = this.#tester.bad.without(plan.parts, basis.settings);
     if (now !== undefined && serves(now.parts, wanted)) {
       if (isSameBasis(now.basis, basis) && !this.#stale) return now;
-      this.#stale = false;
       const same = this.#render(basis, now.parts);
       if (same.rendered.hash === now.rendered.hash) {
+        this.#stale = false;
         this.#running = same;
         return same;
       }
@@ -224,6 +225,7 @@ export class Apply {
 
   async #reload(conf: Running, findings: Finding[]): Promise<void> {
     const reason = reloadReason(this.#running, conf);
+    this.#stale = false;
     const usable = await this.#tester.usable(conf, this.#running, findings);
     if (usable === undefined || usable.rendered.hash === this.#running?.rendered.hash) {
       this.#log.record(reason, false, findings.findLast((f) => f.code === "config-refused")?.text);

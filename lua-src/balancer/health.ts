@@ -30,14 +30,18 @@ function neverConnected(sent: string): boolean {
 function noteFailure(key: string): void {
   const sent = ngx.var.get("upstream_bytes_sent");
   if (sent !== undefined && neverConnected(sent)) {
-    const now = ngx.now();
-    if (health.count >= most) {
-      dropExpired(now);
-    }
-    health.until = now + rest;
-    health.count += failing.has(key) ? 0 : 1;
-    failing.set(key, health.until);
+    markFailing(key);
   }
+}
+
+function markFailing(key: string): void {
+  const now = ngx.now();
+  if (health.count >= most) {
+    dropExpired(now);
+  }
+  health.until = now + rest;
+  health.count += failing.has(key) ? 0 : 1;
+  failing.set(key, health.until);
 }
 
 function dropExpired(now: number): void {
@@ -59,6 +63,24 @@ function forgive(): void {
   health.count = 0;
 }
 
+/** An address that comes anew is another pod, or the same one that is ready again. */
+function forgiveNew(before: Peers, peers: Peers): void {
+  if (health.until === 0) {
+    return;
+  }
+  const known = new LuaTable<string, boolean>();
+  for (const i of $range(1, before.count)) {
+    known.set(peerKey(before, i), true);
+  }
+  for (const i of $range(1, peers.count)) {
+    const key = peerKey(peers, i);
+    if (!known.has(key) && failing.has(key)) {
+      failing.delete(key);
+      health.count -= 1;
+    }
+  }
+}
+
 function isFailing(peers: Peers, place: number): boolean {
   const now = ngx.now();
   if (now >= health.until) {
@@ -74,4 +96,4 @@ function heedsHealth(request: RequestState): boolean {
   return health.until > 0 && (request.route.more?.retriesRefused ?? currentGeneral().retriesRefused) !== false;
 }
 
-export { forgive, health, heedsHealth, isFailing, neverConnected, noteFailure };
+export { forgive, forgiveNew, health, heedsHealth, isFailing, markFailing, neverConnected, noteFailure };

@@ -6,6 +6,7 @@ import { settings } from "../configuration/settings";
 import { readEntry } from "../configuration/store";
 import type { BackendDocument } from "../wire";
 import { type Alternatives, alternativesOf, type Shaping, shapingOf } from "./canary";
+import { forgiveNew } from "./health";
 import { nobody, type Peers } from "./peer-list";
 import { type Balancer, balancerFor } from "./pick";
 import { type Session, sessionOf } from "./session";
@@ -68,7 +69,9 @@ function backendNamed(name: string): Backend {
 
 function readBackend(backend: Backend): void {
   const document = readEntry("backends", backend.name) as BackendDocument | undefined;
-  backend.peers = document === undefined ? nobody : readPeers(document);
+  const peers = document === undefined ? nobody : readPeers(document);
+  forgiveNew(backend.peers, peers);
+  backend.peers = peers;
   // absent rather than false: the table of a plain backend stays small
   backend.builtIn404 = document?.builtIn404 === true ? true : undefined;
   backend.alternatives = document === undefined ? undefined : alternativesOf(document, backend.alternatives, backendNamed);

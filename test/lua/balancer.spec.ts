@@ -1,5 +1,6 @@
 import type { Alternative, Shaping } from "../../lua-src/balancer/canary";
 import { chooseAlternative } from "../../lua-src/balancer/choose";
+import { forgive, forgiveNew, isFailing, markFailing } from "../../lua-src/balancer/health";
 import type { Peers } from "../../lua-src/balancer/peer-list";
 import type { Backend } from "../../lua-src/balancer/peers";
 import { RoundRobin } from "../../lua-src/balancer/round-robin";
@@ -55,6 +56,20 @@ function canaryCounts(weights: readonly number[], times: number, total = 100): n
 }
 
 describe("balancer", () => {
+  it("forgets that a peer refused when its address comes anew", () => {
+    markFailing("10.0.0.2:80");
+    markFailing("10.0.0.3:80");
+    expectEqual(isFailing(peersOf(3), 2), true);
+    forgiveNew(peersOf(3), peersOf(3));
+    expectEqual(isFailing(peersOf(3), 2), true);
+    forgiveNew(peersOf(1), peersOf(2));
+    expectEqual(isFailing(peersOf(3), 2), false);
+    expectEqual(isFailing(peersOf(3), 3), true);
+    forgiveNew(peersOf(2), peersOf(3));
+    expectEqual(isFailing(peersOf(3), 3), false);
+    forgive();
+  });
+
   it("gives each peer its turn", () => {
     const balancer = new RoundRobin();
     balancer.update(peersOf(3));

@@ -62,6 +62,7 @@ function failing(controller: string, cases: readonly Case[], lanes: string): rea
     `--lanes=${lanes}`,
     `--controller=${controller}`,
     `--json=${json}`,
+    "--bail",
   ];
   const { stdout, stderr } = spawnSync(process.execPath, [...args, ...cases.map(({ id }) => `--only=${id}`)], {
     cwd: root,

@@ -7,7 +7,7 @@ import { obstacle as clusterObstacle, kubeProgram } from "../../cluster/program"
 import { missingCapabilities, nginxVersion } from "./capability";
 import type { Case } from "./case";
 import { globPattern, listIds, loadCases } from "./case-files";
-import { parseExpected, shrinkExpected } from "./expected-failures";
+import { type ExpectedFailures, parseExpected, shrinkExpected } from "./expected-failures";
 import { serveFixtures } from "./fixture-link";
 import { type LaneOptions, serveLane } from "./lane";
 import { type Options, parseOptions, USAGE } from "./options";
@@ -50,7 +50,7 @@ function runnable(cases: readonly Case[], options: Options, reporter: Reporter):
   });
 }
 
-async function runAll(cases: readonly Case[], options: Options, reporter: Reporter): Promise<void> {
+async function runAll(cases: readonly Case[], options: Options, expected: ExpectedFailures, reporter: Reporter): Promise<void> {
   if (cases.length === 0) return;
   const controller = resolve(ROOT, options.controller);
   if (!existsSync(controller)) throw new Error(`${controller} does not exist: npm run build`);
@@ -58,7 +58,17 @@ async function runAll(cases: readonly Case[], options: Options, reporter: Report
   if (!options.keep) process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
   const kube = options.source === "cluster" ? await kubeProgram() : undefined;
-  await runCases(cases, { kube, lanes: options.lanes, bundle: process.argv[1]!, controller, folder, onResult: reporter.add });
+  await runCases(cases, {
+    kube,
+    lanes: options.lanes,
+    bundle: process.argv[1]!,
+    controller,
+    folder,
+    onResult: (one, result) => {
+      reporter.add(one, result);
+      return !(options.bail && result.outcome === "failed" && expected.reasonFor(one.id) === undefined);
+    },
+  });
   if (options.keep) console.log(`\nkept: ${folder}`);
 }
 
@@ -68,7 +78,7 @@ async function main(options: Options): Promise<number> {
   const cases = selectCases(options);
   const start = Date.now();
   const reporter = createReporter({ expected, total: cases.length, verbose: options.verbose, updating: options.updateExpected });
-  await runAll(runnable(cases, options, reporter), options, reporter);
+  await runAll(runnable(cases, options, reporter), options, expected, reporter);
   if (options.updateExpected) writeFileSync(EXPECTED, shrinkExpected(expected, ids, new Set(reporter.unexpected)));
   if (options.json !== undefined) writeJson(options.json, reporter.reports, Date.now() - start);
   return reporter.finish() > 0 ? 1 : 0;

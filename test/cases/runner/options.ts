@@ -5,6 +5,7 @@ import { NEEDS, type Need } from "./case";
 export const USAGE = `usage: npm run cases -- DIR-or-FILE… [options]
   --source=folder|cluster   where the controller gets its objects (default folder)
   --only=GLOB               only cases whose id matches, * is any text; may be repeated
+  --bail                    no more cases after the first that fails
   --json=FILE               write the outcome of every case
   --shuffle=SEED            in another order, the same for the same number: a case must not lean on those before
   --lanes=N                 controllers working at the same time (default 3)
@@ -25,6 +26,7 @@ export interface Options {
   readonly controller: string;
   readonly assume: readonly Need[];
   readonly without: readonly Need[];
+  readonly bail: boolean;
   readonly updateExpected: boolean;
   readonly keep: boolean;
   readonly verbose: boolean;
@@ -52,6 +54,7 @@ export function parseOptions(args: readonly string[]): Options {
       controller: { type: "string", default: "dist/nginx-ingress-controller.mjs" },
       assume: { type: "string", multiple: true, default: [] },
       without: { type: "string", multiple: true, default: [] },
+      bail: { type: "boolean", default: false },
       "update-expected": { type: "boolean", default: false },
       keep: { type: "boolean", default: false },
       verbose: { type: "boolean", short: "v", default: false },
@@ -72,6 +75,7 @@ export function parseOptions(args: readonly string[]): Options {
     controller: values.controller,
     assume: needsOf(values.assume),
     without: needsOf(values.without),
+    bail: values.bail,
     updateExpected: values["update-expected"],
     keep: values.keep,
     verbose: values.verbose,

@@ -13,7 +13,8 @@ export interface PoolOptions {
   readonly bundle: string;
   readonly controller: string;
   readonly folder: string;
-  readonly onResult: (one: Case, result: Result) => void;
+  /** Answers whether more cases shall begin. */
+  readonly onResult: (one: Case, result: Result) => boolean;
 }
 
 function flagsKey(one: Case): string {
@@ -112,5 +113,10 @@ async function driveLane(number: number, desk: Desk, options: PoolOptions): Prom
 export async function runCases(cases: readonly Case[], options: PoolOptions): Promise<void> {
   const desk: Desk = { groups: groupByFlags(cases), taken: new Set() };
   const lanes = Math.min(options.lanes, cases.length);
-  await Promise.all(Array.from({ length: lanes }, (_, number) => driveLane(number, desk, options)));
+  const onResult: PoolOptions["onResult"] = (one, result) => {
+    const more = options.onResult(one, result);
+    if (!more) for (const group of desk.groups) group.length = 0;
+    return more;
+  };
+  await Promise.all(Array.from({ length: lanes }, (_, number) => driveLane(number, desk, { ...options, onResult })));
 }
