@@ -24,6 +24,8 @@ export interface AdmissionServerOptions {
 
 export interface AdmissionServer {
   readonly port: number;
+  /** Reviews that are being answered. */
+  readonly inUse: number;
   /** Reads the certificate again if it changed. */
   renew(): void;
   stop(): Promise<void>;
@@ -45,7 +47,10 @@ export async function startAdmission(options: AdmissionServerOptions): Promise<A
   const { host, port } = parseAddress(options.address);
   const logger = options.logger.named("admission");
   let current = readPair(options);
+  const open = new Set<ServerResponse>();
   const server = createServer({ ...current, minVersion: "TLSv1.2", ALPNProtocols: ["http/1.1"] }, (request, response) => {
+    open.add(response);
+    response.once("close", () => open.delete(response));
     answer(options, request, response).catch((error: Error) => {
       logger.error("an admission request failed", { error });
       if (!response.headersSent) send(response, 500, `${error.message}\n`);
@@ -76,9 +81,14 @@ export async function startAdmission(options: AdmissionServerOptions): Promise<A
   logger.info("admission webhook listens", { address: options.address });
   return {
     port: typeof bound === "object" && bound !== null ? bound.port : port,
+    get inUse() {
+      return open.size;
+    },
     renew,
     stop: () => {
       clearInterval(timer);
+      // Else a connection that is still in use now is waited for as long as it is kept.
+      for (const response of open) if (!response.headersSent) response.setHeader("connection", "close");
       return stop(server);
     },
   };

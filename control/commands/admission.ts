@@ -25,6 +25,8 @@ interface Parts {
 }
 
 const restartMs = 1000;
+/** For reviews that are being answered. */
+const stopMs = 10_000;
 /** Objects in one message, so that a long list does not hold up either side. */
 const batch = 500;
 
@@ -109,7 +111,11 @@ export class Admission {
   async stop(): Promise<void> {
     this.#stopping = true;
     this.#tell({ kind: "stop" });
+    const patience = new AbortController();
+    const late = pause(stopMs, undefined, { signal: patience.signal }).then(() => this.#worker?.terminate());
+    late.catch(() => undefined);
     await this.#ended;
+    patience.abort();
   }
 
   async #restart(problem: string): Promise<void> {

@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { request } from "node:https";
+import { Agent, request } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TLSSocket } from "node:tls";
@@ -13,6 +13,7 @@ let folder: string;
 let server: AdmissionServer;
 let counts: AdmissionCounts;
 let refusal: string | undefined;
+let hold: Promise<void> | undefined;
 
 async function writePair(commonName: string): Promise<void> {
   const { certificate, key } = await selfSigned({ ...fakeSubject, commonName });
@@ -25,11 +26,15 @@ beforeEach(async () => {
   await writePair("first");
   counts = new AdmissionCounts();
   refusal = undefined;
+  hold = undefined;
   server = await startAdmission({
     address: "127.0.0.1:0",
     certificateFile: join(folder, "cert"),
     keyFile: join(folder, "key"),
-    check: () => ({ refusal, warnings: ["look out"], counted: true, tested: 3 }),
+    check: async () => {
+      await hold;
+      return { refusal, warnings: ["look out"], counted: true, tested: 3 };
+    },
     ready: Promise.resolve(),
     onChecked: (review, seconds) => counts.add(review, seconds),
     logger: createLogger(0, { write: () => undefined }),
@@ -41,10 +46,10 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-function post(body: string | Buffer): Promise<{ status: number; text: string; subject: string }> {
+function post(body: string | Buffer, agent: Agent | false = false): Promise<{ status: number; text: string; subject: string }> {
   return new Promise((resolve, reject) => {
     const call = request(
-      { port: server.port, host: "127.0.0.1", method: "POST", path: "/any", rejectUnauthorized: false, agent: false },
+      { port: server.port, host: "127.0.0.1", method: "POST", path: "/any", rejectUnauthorized: false, agent },
       (response) => {
         const subject = (response.socket as TLSSocket).getPeerCertificate().subject.CN;
         let text = "";
@@ -97,6 +102,22 @@ test("deletes and what is being deleted pass, an Ingress that cannot be read doe
   expect(JSON.parse(leaving.text).response.allowed).toBe(true);
   const broken = await post(review({ metadata: { name: "web" }, spec: { rules: "none" } }));
   expect(JSON.parse(broken.text).response.status.message).toContain("spec.rules must be a list");
+});
+
+test("a review on a kept connection is still answered while the server stops, and holds it up no longer", async () => {
+  let release: () => void = () => undefined;
+  hold = new Promise((resolve) => {
+    release = resolve;
+  });
+  const agent = new Agent({ keepAlive: true, rejectUnauthorized: false });
+  const reply = post(review(ingress), agent);
+  await expect.poll(() => server.inUse).toBe(1);
+  const stopped = server.stop();
+  release();
+  expect((await reply).status).toBe(200);
+  await stopped;
+  expect(Object.keys(agent.freeSockets)).toEqual([]);
+  agent.destroy();
 });
 
 test("what is no review of an Ingress is an error of the protocol", async () => {
