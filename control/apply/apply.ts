@@ -39,6 +39,8 @@ export class Apply {
   readonly #applied = new Applied();
   #version = 0;
   #running: Running | undefined;
+  /** Of the last plan; not running yet while its reload waits. */
+  #wanted: ConfBasis | undefined;
   #adopting = false;
   /** Until nginx has been asked to take the files anew, however long that has to wait. */
   #stale = false;
@@ -56,6 +58,7 @@ export class Apply {
     this.trial = new Trial({
       folder: options.trialDir,
       running: () => this.#running,
+      wanted: () => this.#wanted,
       render: (basis, parts, paths) => {
         const around = { ...options.around, paths: { ...options.around.paths, ...paths } };
         return renderConf(confView(basis, parts, around), options.templateDir);
@@ -108,7 +111,8 @@ export class Apply {
     const findings: Finding[] = [...this.#lacking(settings), ...known.findings];
     const streams = await this.#usableStreams(plan.basis.streams, findings);
     const usable = await this.#withUsableText(plan, known.settings, findings);
-    const conf = this.#chooseConf(plan, { ...plan.basis, settings: usable, streams });
+    this.#wanted = { ...plan.basis, settings: usable, streams };
+    const conf = this.#chooseConf(plan, this.#wanted);
     if (!this.#o.nginx.running) await this.#start(conf, findings);
     else if (this.#adopting) await this.#adopt(conf);
     const change = this.#applied.difference(plan.documents);

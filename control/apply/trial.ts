@@ -1,11 +1,12 @@
 /**
  * Parts of nginx.conf that nobody has stored yet → what nginx says of them. One test at a time, each in an emptied folder;
- * a part is refused when nginx takes it neither beside the built-in parts alone nor beside all that are running.
+ * a part is refused when nginx takes it neither beside the built-in parts alone, under the settings that run or those that
+ * are about to, nor beside all that is running.
  */
 
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import type { ConfBasis } from "../model/conf-basis.ts";
+import { type ConfBasis, isSameBasis } from "../model/conf-basis.ts";
 import { noStreams } from "../model/stream.ts";
 import type { RenderedConf } from "../plan/conf-view.ts";
 import { builtInParts, type ConfParts } from "../plan/plan.ts";
@@ -16,6 +17,8 @@ import type { Running } from "./tester.ts";
 export interface TrialOptions {
   readonly folder: string;
   readonly running: () => Running | undefined;
+  /** Of the conf that is to be running soon. */
+  readonly wanted: () => ConfBasis | undefined;
   /** With these in place of the running nginx's own. */
   readonly render: (basis: ConfBasis, parts: ConfParts, paths: { readonly socket: string; readonly pid: string }) => RenderedConf;
   readonly test: TestFile;
@@ -65,11 +68,14 @@ export class Trial {
     if (now === undefined) return { kind: "untested", why: "nginx does not run yet" };
     const fresh = without(parts, now.parts);
     if (isNothing(fresh)) return { kind: "tested", refused: new Map() };
-    const small = { ...now.basis, streams: noStreams };
+    const soon = this.#o.wanted();
     const refusal = async (some: ConfParts) => {
-      const reason = await this.#test(small, some, until);
-      // Alone it may only lack what another Ingress's text defines.
-      return reason === undefined ? undefined : await this.#test(now.basis, joined(now.parts, some), until);
+      const reason = await this.#test(alone(now.basis), some, until);
+      if (reason === undefined) return undefined;
+      // Alone it may only lack what another Ingress's text defines, or a setting that waits for its reload.
+      const beside = await this.#test(now.basis, joined(now.parts, some), until);
+      if (beside === undefined || soon === undefined || isSameBasis(alone(soon), alone(now.basis))) return beside;
+      return await this.#test(alone(soon), some, until);
     };
     const wanted = joined(builtInParts, fresh);
     const bad = new BadParts();
@@ -91,6 +97,10 @@ export class Trial {
       rmSync(folder, { recursive: true, force: true });
     }
   }
+}
+
+function alone(basis: ConfBasis): ConfBasis {
+  return { ...basis, streams: noStreams };
 }
 
 function isNothing({ profiles, servers, streams }: ConfParts): boolean {

@@ -6,6 +6,7 @@ import type { TestResult } from "../../../control/apply/nginx.ts";
 import type { Running } from "../../../control/apply/tester.ts";
 import { Trial } from "../../../control/apply/trial.ts";
 import { defaultSettings } from "../../../control/catalog/settings.ts";
+import type { ConfBasis } from "../../../control/model/conf-basis.ts";
 import { noStreams } from "../../../control/model/stream.ts";
 import { builtInParts, type ConfParts } from "../../../control/plan/plan.ts";
 
@@ -30,12 +31,16 @@ function streams(...names: string[]): ConfParts {
   return { profiles: new Map(), servers: new Map(), streams: new Map(names.map((name) => [name, name])) };
 }
 
-function trial(refuses: (conf: string) => string | undefined, running: ConfParts | undefined = streams("theirs")): Trial {
+function trial(refuses: (conf: string) => string | undefined, running: ConfParts | undefined = streams("theirs"), soon?: ConfBasis): Trial {
   const parts = running === undefined ? undefined : { ...running, profiles: builtInParts.profiles };
   return new Trial({
     folder,
     running: () => (parts === undefined ? undefined : ({ basis, parts } as unknown as Running)),
-    render: (_basis, { streams: wanted }) => ({ text: [...wanted.keys()].join(), hash: [...wanted.keys()].join() }),
+    wanted: () => soon,
+    render: ({ settings }, { streams: wanted }) => {
+      const text = [...(settings === defaultSettings ? [] : ["soon"]), ...wanted.keys()].join();
+      return { text, hash: text };
+    },
     test: async (file, timeout): Promise<TestResult> => {
       const text = readFileSync(file, "utf8");
       tested.push(text);
@@ -71,9 +76,22 @@ test("what only lacks something that others bring is taken", async () => {
   expect(tested).toEqual(["mine", "theirs,mine"]);
 });
 
+test("what only lacks a setting that waits for its reload is taken", async () => {
+  const soon = { ...basis, settings: { ...defaultSettings } };
+  const one = trial((conf) => (conf.includes("soon") ? undefined : "zero size shared memory zone"), streams("theirs"), soon);
+  expect(await one.of(streams("mine"))).toEqual({ kind: "tested", refused: new Map() });
+  expect(tested).toEqual(["mine", "theirs,mine", "soon,mine"]);
+});
+
 test("a test that takes too long, or an nginx that does not run yet, refuses nobody", async () => {
   expect(await trial(() => "slow").of(streams("mine"))).toMatchObject({ kind: "untested" });
-  const stopped = new Trial({ folder, running: () => undefined, render: () => expect.fail(), test: () => expect.fail() });
+  const stopped = new Trial({
+    folder,
+    running: () => undefined,
+    wanted: () => undefined,
+    render: () => expect.fail(),
+    test: () => expect.fail(),
+  });
   expect(await stopped.of(streams("mine"))).toMatchObject({ kind: "untested" });
 });
 
