@@ -132,8 +132,12 @@ async function bench(count: number, reviews: number, inFlight: number): Promise<
     console.log(
       `meanwhile ${changes} changes written, ${(await controller.state()).version - before} batches applied; memory ${memory(controller.pid)}`,
     );
-    await measure("again", webhook, mix(reviews), inFlight, agent);
-    console.log(`after another ${reviews} reviews: memory ${memory(controller.pid)}`);
+    const after: string[] = [];
+    for (let round = 0; round < 4; round++) {
+      await measure("again", webhook, mix(reviews), inFlight, agent);
+      after.push(memory(controller.pid));
+    }
+    console.log(`memory after each of another ${after.length} × ${reviews} reviews: ${after.join(", ")}`);
   } finally {
     agent.destroy();
     await controller.stop();
