@@ -100,7 +100,7 @@ const step = tagged({
 
 const materials: Readonly<Record<string, Check>> = {
   cert: shape({ generate: text, cn: text, sans: list(text), ca: text, days: whole, key: oneOf("rsa2048", "ec256") }, ["cn"]),
-  ca: shape({ generate: text }),
+  ca: shape({ generate: text, ca: text }),
   htpasswd: shape({ generate: text, users: record(text), hash: oneOf("apr1", "bcrypt", "sha") }, ["users"]),
   dhparam: shape({ generate: text }),
 };

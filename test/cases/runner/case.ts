@@ -137,7 +137,7 @@ export type MaterialSpec =
       readonly days?: number;
       readonly key?: "rsa2048" | "ec256";
     }
-  | { readonly generate: "ca" }
+  | { readonly generate: "ca"; readonly ca?: string }
   | { readonly generate: "htpasswd"; readonly users: Readonly<Record<string, string>>; readonly hash?: "apr1" | "bcrypt" | "sha" }
   | { readonly generate: "dhparam" };
 

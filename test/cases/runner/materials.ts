@@ -7,6 +7,8 @@ import { htpasswdText } from "./htpasswd";
 
 export interface Authority extends Issuer {
   readonly certificate: string;
+  /** PEM: what goes with a certificate of its, up to and without the root; empty for a root. */
+  readonly chain: string;
 }
 
 const CA_DAYS = 3650;
@@ -34,8 +36,9 @@ export function createKeyPool(): KeyPool {
   };
 }
 
-export function makeAuthority(cn: string, keys: Keys): Authority {
-  return { cn, keys, certificate: makeCertificate({ cn, sans: [], isCa: true, days: CA_DAYS, keys }) };
+export function makeAuthority(cn: string, keys: Keys, issuer?: Authority): Authority {
+  const certificate = makeCertificate({ cn, sans: [], isCa: true, days: CA_DAYS, keys, issuer });
+  return { cn, keys, certificate, chain: issuer === undefined ? "" : certificate + issuer.chain };
 }
 
 /** Parameters of RFC 3526 group 14: making new ones takes minutes. */
@@ -59,8 +62,10 @@ interface Making {
 function authority(making: Making, key: string): Authority {
   const made = making.authorities.get(key);
   if (made !== undefined) return made;
-  if (making.specs[key]?.generate !== "ca") throw new Error(`files: ${key} is not a generated CA`);
-  const one = makeAuthority(`${key} CA`, making.pool.take("ec256"));
+  const spec = making.specs[key];
+  if (spec?.generate !== "ca") throw new Error(`files: ${key} is not a generated CA`);
+  const issuer = spec.ca === undefined ? undefined : authority(making, spec.ca);
+  const one = makeAuthority(`${key} CA`, making.pool.take("ec256"), issuer);
   making.authorities.set(key, one);
   return one;
 }
@@ -85,7 +90,7 @@ function make(making: Making, key: string, spec: MaterialSpec): void {
       const keys = making.pool.take(spec.key ?? "rsa2048");
       const issuer = spec.ca === undefined || spec.ca === "self" ? undefined : authority(making, spec.ca);
       const certificate = makeCertificate({ cn: spec.cn, sans: spec.sans ?? [], isCa: false, days: spec.days ?? CERT_DAYS, keys, issuer });
-      making.texts.set(`${key}.crt`, certificate);
+      making.texts.set(`${key}.crt`, certificate + (issuer?.chain ?? ""));
       making.texts.set(`${key}.key`, privatePem(keys));
     }
   }
