@@ -2,6 +2,7 @@
 
 import { chmodSync, chownSync, existsSync, readFileSync, rmSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { MetricsLine } from "../../lua-src/wire.ts";
 import type { Logger } from "../run/logger.ts";
 
@@ -13,6 +14,7 @@ export interface MetricsSocketOptions {
   readonly take: (line: MetricsLine) => void;
 }
 
+const linesAtOnce = 500;
 const mostBytes = 256 * 1024 * 1024;
 
 /** Rejects when the socket cannot be made. */
@@ -55,9 +57,7 @@ function serve(socket: Socket, { logger, take }: MetricsSocketOptions): void {
     rest = texts.pop() ?? "";
     for (const text of texts) {
       if (text === "") {
-        for (const line of lines) take(line);
-        lines.length = 0;
-        socket.end("ok\n");
+        void takeAll(lines, take).then(() => socket.end("ok\n"));
         return;
       }
       const line = bytes > mostBytes ? undefined : parse(text);
@@ -70,6 +70,14 @@ function serve(socket: Socket, { logger, take }: MetricsSocketOptions): void {
     }
   });
   socket.on("error", () => socket.destroy());
+}
+
+/** A delivery may have thousands of lines: the controller does other things in between. */
+async function takeAll(lines: readonly MetricsLine[], take: (line: MetricsLine) => void): Promise<void> {
+  for (let from = 0; from < lines.length; from += linesAtOnce) {
+    for (const line of lines.slice(from, from + linesAtOnce)) take(line);
+    await nextTurn();
+  }
 }
 
 function parse(text: string): MetricsLine | undefined {

@@ -2,6 +2,7 @@
 
 import { execFile } from "node:child_process";
 import { open } from "node:fs/promises";
+import { setPriority } from "node:os";
 import { resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { promisify } from "node:util";
@@ -22,6 +23,8 @@ export interface ScrapeRow {
   readonly cpuSeconds: number;
   /** Longest delay of the event loop, as the controller itself measures it (prom-client; an idle loop shows 10 ms). */
   readonly idleLagMs: number;
+  /** While workers deliver all the sets once a second. */
+  readonly deliveryLagMs: number;
   readonly lagMs: number;
 }
 
@@ -78,6 +81,13 @@ async function beginning(path: string): Promise<string> {
   }
 }
 
+/** The next scrape tells the longest delay from now on. */
+async function forgetLag(controller: Controller): Promise<void> {
+  const reader = (await fetch(controller.url("/metrics"))).body!.getReader();
+  await reader.read();
+  await reader.cancel();
+}
+
 async function countedSets(controller: Controller): Promise<number> {
   const text = await (await fetch(controller.url("/metrics"))).text();
   return text.match(/^nginx_ingress_controller_requests\{/gm)?.length ?? 0;
@@ -85,15 +95,19 @@ async function countedSets(controller: Controller): Promise<number> {
 
 /** `controller` serves scrapeObjects. */
 export async function measureScrape(controller: Controller, labelSets: number): Promise<ScrapeRow> {
+  // other work on this machine must not count as a delay of the event loop
+  if (process.getuid?.() === 0) setPriority(controller.pid, -15);
   const hosts = Array.from({ length: labelSets }, (_, index) => ({ host: hostName(index) }));
   const wrk = prepareWrk(controller.dir, "sets", hosts);
   await eventually("every set of labels was counted", async () => {
     await wrk.run(controller.ports.http, 2);
     return (await countedSets(controller)) >= labelSets;
   });
-  await pause(2000);
-  await scrape(controller);
-  await pause(2000);
+  await forgetLag(controller);
+  await wrk.run(controller.ports.http, 5);
+  const delivery = await scrape(controller);
+  await forgetLag(controller);
+  await pause(3000);
   const idle = await scrape(controller);
   const scrapes: Scrape[] = [];
   for (let time = 0; time < 6; time++) scrapes.push(await scrape(controller));
@@ -107,6 +121,7 @@ export async function measureScrape(controller: Controller, labelSets: number): 
     cpuSeconds: median(scrapes.map((one) => one.cpuSeconds)),
     worstSeconds: Math.max(...times),
     idleLagMs: idle.lagMs,
+    deliveryLagMs: delivery.lagMs,
     lagMs: Math.max(...delays),
   };
 }

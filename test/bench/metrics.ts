@@ -34,10 +34,11 @@ function printCount({ what, requestsPerSecond, sent, counted, reloads, cpuMicros
   console.log(`${what}: ${requestsPerSecond.toFixed(0)} requests/s${more}; sent ${sent}, counted ${counted}: ${verdict}`);
 }
 
-function printScrape({ labelSets, bytes, seconds, worstSeconds, cpuSeconds, idleLagMs, lagMs }: ScrapeRow): void {
+function printScrape({ labelSets, bytes, seconds, worstSeconds, cpuSeconds, idleLagMs, deliveryLagMs, lagMs }: ScrapeRow): void {
   console.log(
     `/metrics with ${labelSets} sets of labels: ${(bytes / 1e6).toFixed(1)} MB in ${seconds.toFixed(2)} s (at most ${worstSeconds.toFixed(2)} s), ${cpuSeconds.toFixed(2)} s of it on a processor; ` +
-      `longest delay of the controller's event loop ${lagMs.toFixed(0)} ms, idle ${idleLagMs.toFixed(0)} ms`,
+      `longest delay of the controller's event loop ${lagMs.toFixed(0)} ms, ` +
+      `${deliveryLagMs.toFixed(0)} ms while all sets are delivered each second, ${idleLagMs.toFixed(0)} ms when idle`,
   );
 }
 
