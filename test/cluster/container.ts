@@ -1,7 +1,9 @@
 /** A container without an engine: a root of its own laid over the machine's, processes of its own, a user without rights. */
 
-import { type ChildProcess, spawn } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 
 export interface ContainerSpec {
   readonly command: readonly string[];
@@ -37,7 +39,21 @@ trap 'kill -TERM "$child"' TERM
 while :; do wait "$child"; kill -0 "$child" 2>/dev/null || break; done
 wait "$child"`;
 
-function setUp(spec: ContainerSpec): string {
+/** Why there cannot be containers here; undefined when there can. */
+export function containerObstacle(): string | undefined {
+  const folder = mkdtempSync(join(tmpdir(), "sluice-container-"));
+  const spec = { folder, mounts: new Map(), links: new Map(), owned: [], user: 101, group: 82, capabilities: [], noNewPrivileges: true };
+  const tried = [...isolated, "sh", "-c", setUp({ ...spec, readOnly: true }), "sh", ...asUser(spec), "true"];
+  const { status, stderr, error } = spawnSync("unshare", tried, { encoding: "utf8" });
+  rmSync(folder, { recursive: true });
+  return status === 0 ? undefined : `containers cannot be made: ${error?.message ?? stderr.trim().split("\n")[0]}`;
+}
+
+const isolated = ["--mount", "--pid", "--fork", "--kill-child", "--propagation=private"];
+
+type Shape = Omit<ContainerSpec, "command" | "env" | "output">;
+
+function setUp(spec: Shape): string {
   const at = `${spec.folder}/root`;
   const mounts = [...spec.mounts].map(([inside, from]) => {
     // Resolved inside: /var/run leads to /run, which must not be the machine's.
@@ -61,14 +77,13 @@ function setUp(spec: ContainerSpec): string {
   ].join("\n");
 }
 
-function asUser({ user, group, capabilities, noNewPrivileges }: ContainerSpec): string[] {
+function asUser({ user, group, capabilities, noNewPrivileges }: Omit<Shape, "readOnly">): string[] {
   const bounds = ["-all", ...capabilities.map((name) => `+${name.toLowerCase()}`)].join();
   const rights = [`--reuid=${user}`, `--regid=${group}`, "--clear-groups", `--bounding-set=${bounds}`, "--inh-caps=-all"];
   return ["setpriv", ...rights, ...(noNewPrivileges ? ["--no-new-privs"] : [])];
 }
 
 export function startContainer(spec: ContainerSpec): Container {
-  const isolated = ["--mount", "--pid", "--fork", "--kill-child", "--propagation=private"];
   const inside = [...asUser(spec), "bash", "-c", init, "init", ...spec.command];
   const env = { PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", ...spec.env };
   const child = spawn("unshare", [...isolated, "sh", "-c", setUp(spec), "sh", ...inside], {

@@ -25,6 +25,7 @@ export function obstacle(): string | undefined {
   for (const tool of ["unshare", "ip", "kubectl"]) {
     if (spawnSync("which", [tool]).status !== 0) return `there is no ${tool}`;
   }
+  if (spawnSync("unshare", ["--net", "--mount", "true"]).status !== 0) return "it needs the right to make namespaces";
   if (existsSync(keptAt())) return undefined;
   const go = spawnSync("go", ["version"], { encoding: "utf8" });
   if (go.status !== 0) return "there is no Go toolchain to build kube-apiserver with";

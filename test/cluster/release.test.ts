@@ -3,10 +3,11 @@
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { type Manifest, render } from "../helm/render.ts";
 import { get } from "../kit/client.ts";
+import { containerObstacle } from "./container.ts";
 import { eventually } from "./control-plane.ts";
 import { deployment, ingress, World } from "./world.ts";
 
@@ -15,11 +16,16 @@ const root = process.env.SLUICE_ROOT!;
 const namespace = ["-n", "ingress-nginx"];
 const controller = "deployment/ingress-nginx-controller";
 
+const obstacle = containerObstacle();
+
 beforeAll(async () => {
+  if (obstacle !== undefined) return;
   await world.start();
   await world.mustKubectl(["label", "node", "node-1", "kubernetes.io/os=linux"]);
   await world.mustApply(...deployment("web", 2, "v1"));
 }, 180_000);
+
+beforeEach(({ skip }) => skip(obstacle !== undefined, obstacle));
 
 afterAll(() => world.stop(), 60_000);
 
