@@ -1,8 +1,8 @@
 /** argv → command. */
 
 import { runController } from "./commands/controller.ts";
+import { versionBlock } from "./commands/version.ts";
 import { parseFlags, usage } from "./options/flags.ts";
-import { version } from "./version.ts";
 
 const parsed = parseFlags(process.argv.slice(2));
 if ("error" in parsed) {
@@ -13,7 +13,7 @@ const options = parsed.ok;
 if (options.help) {
   console.log(usage());
 } else if (options.version) {
-  console.log(`Sluice\n  Release: ${version}`);
+  console.log(versionBlock(options.nginxBinary, options.nginxModules));
 } else {
   process.on("unhandledRejection", (reason) => {
     console.error("unhandled:", reason);

@@ -138,6 +138,9 @@ test("kubectl ingress-nginx finds the controller and runs dbg, commands, a shell
   expect(await inside("conf")).toMatch(/^http \{$/m);
   expect(await inside("conf", "--host=retired.test")).toContain("## start server retired.test");
   expect(await inside("exec", "id", "-u")).toBe("101\n");
+  expect(await inside("exec", "/nginx-ingress-controller", "--version")).toMatch(
+    /^ {2}Release: +\d+\.\d+\.\d+\n {2}nginx version: nginx\/\d/m,
+  );
   const { name } = (await controllerPod()).metadata;
   expect(await inside("exec", `--pod=${name}`, "--", "sh", "-c", 'echo "$POD_NAME"')).toBe(`${name}\n`);
   expect(await plugin([...namespace, "exec", "-i", "--", "sh", "-c", "read word; echo got $word; exit 3"], "this\n")).toMatchObject({
