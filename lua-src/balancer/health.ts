@@ -26,12 +26,14 @@ function neverConnected(sent: string): boolean {
   return value === "0" || value === "-";
 }
 
-/** After a failed try. */
-function noteFailure(key: string): void {
+/** After a failed try; true when no connection came about. */
+function noteFailure(key: string): boolean {
   const sent = ngx.var.get("upstream_bytes_sent");
-  if (sent !== undefined && neverConnected(sent)) {
-    markFailing(key);
+  if (sent === undefined || !neverConnected(sent)) {
+    return false;
   }
+  markFailing(key);
+  return true;
 }
 
 function markFailing(key: string): void {

@@ -1,5 +1,5 @@
 /** balancer_by_lua: names the peer of each try. */
-import { set_current_peer, set_more_tries, set_timeouts } from "ngx.balancer";
+import { get_last_failure, set_current_peer, set_more_tries, set_timeouts } from "ngx.balancer";
 import { noteFailure } from "../balancer/health";
 import { type Peers, peerKey } from "../balancer/peer-list";
 import { logError } from "../base/log";
@@ -7,9 +7,13 @@ import { currentGeneral } from "../configuration/general";
 import type { RequestState } from "../features/feature";
 import type { RouteMore } from "../router/route";
 
+function triesOf(request: RequestState): number {
+  return request.route.more?.tries ?? currentGeneral().tries;
+}
+
 /** tries 0 means as many as there are peers, as nginx has it for its own upstreams. */
 function allowTries(request: RequestState, count: number): void {
-  const tries = request.route.more?.tries ?? currentGeneral().tries;
+  const tries = triesOf(request);
   const more = (tries === 0 ? count : tries) - 1;
   if (more > 0) {
     set_more_tries(more);
@@ -19,6 +23,17 @@ function allowTries(request: RequestState, count: number): void {
 function applyTimeouts({ timeouts }: RouteMore): void {
   if (timeouts !== undefined) {
     set_timeouts(timeouts.connect, timeouts.send, timeouts.read);
+  }
+}
+
+/** A refused connection took no time and nobody saw the request: as long as there are other peers it is none of the tries. */
+function forgetTry(request: RequestState, count: number): void {
+  const tries = triesOf(request);
+  if (tries > 0 && tries + request.tries <= count) {
+    const [, status] = get_last_failure();
+    if (status === 502) {
+      set_more_tries(1);
+    }
   }
 }
 
@@ -32,7 +47,9 @@ function rememberPeer(request: RequestState, peers: Peers): void {
   if (request.peer <= peers.count) {
     const key = peerKey(peers, request.peer);
     tried.set(key, true);
-    noteFailure(key);
+    if (noteFailure(key)) {
+      forgetTry(request, peers.count);
+    }
   }
 }
 

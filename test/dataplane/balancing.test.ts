@@ -87,6 +87,19 @@ test("the number of tries is the route's, then the general one", async () => {
   }
 });
 
+test("refused connections are none of the tries as long as another peer is left", async () => {
+  const gone = (n: number) => ({ address: `127.0.1.${n}`, port: "1" });
+  const refusing = [gone(1), gone(2), gone(3), gone(4), gone(5), gone(6)];
+  await plane.apply({ hosts: byName(hostDocument("once.test", [routeDocument("/", "main", { retries: { tries: 1 } })])) });
+  await put(backendDocument("main", [...refusing, ups[0]!]));
+  expect(await counts("app.test", 1)).toEqual({ u0: 1 });
+  await put(backendDocument("main", refusing.slice(0, 5)));
+  expect((await plane.get("app.test", "/all-refuse")).status).toBe(502);
+  expect((await plane.accessLine("GET /all-refuse")).match(/127\.0\.1\.\d:1\b/g)?.length).toBe(5);
+  expect((await plane.get("once.test", "/one-refuses")).status).toBe(502);
+  expect((await plane.accessLine("GET /one-refuses")).match(/127\.0\.1\.\d:1\b/g)?.length).toBe(1);
+});
+
 test("unlimited tries end when every peer has been asked", async () => {
   const port = (n: number) => ({ address: `127.0.0.${n}`, port: "1" });
   await put(backendDocument("main", [port(1), port(2), port(3), port(4), port(5)]));
