@@ -7,6 +7,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { KubeConfig } from "@kubernetes/client-node";
+import { Waiting } from "./waiting.ts";
 
 export interface Call {
   readonly method: string;
@@ -57,7 +58,7 @@ export class FakeApi {
   readonly #objects = new Map<string, Map<string, Raw>>();
   readonly #history: Change[] = [];
   readonly #watches = new Set<Watch>();
-  readonly #waiting = new Set<() => void>();
+  readonly #waiting = new Waiting();
   readonly #snapshots = new Map<string, readonly Raw[]>();
   #server: Server | undefined;
   #port = 0;
@@ -160,15 +161,7 @@ export class FakeApi {
 
   /** Resolves when the condition holds after a request. */
   until(condition: () => boolean): Promise<void> {
-    return new Promise((resolve) => {
-      const check = () => {
-        if (!condition()) return;
-        this.#waiting.delete(check);
-        resolve();
-      };
-      this.#waiting.add(check);
-      check();
-    });
+    return this.#waiting.until(condition);
   }
 
   #at(path: string): Map<string, Raw> {
@@ -209,7 +202,7 @@ export class FakeApi {
       else if (/^metadata.name=/.test(url.searchParams.get("fieldSelector") ?? "") || target.name === "") this.#list(call, target);
       else this.#read(response, target);
     }
-    for (const check of [...this.#waiting]) check();
+    this.#waiting.wake();
   }
 
   #read(response: ServerResponse, { path, namespace, name }: Target): void {

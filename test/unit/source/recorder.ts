@@ -1,6 +1,7 @@
 import type { Finding } from "../../../control/model/finding.ts";
 import { refKey } from "../../../control/model/ids.ts";
 import type { KubeObject, Sink, SourceEvent } from "../../../control/source/source.ts";
+import { Waiting } from "../../kit/waiting.ts";
 
 /** A sink that remembers, and lets a test wait for a state instead of for a time. */
 export class Recorder implements Sink {
@@ -8,7 +9,7 @@ export class Recorder implements Sink {
   readonly objects = new Map<string, KubeObject>();
   current: readonly Finding[] = [];
   synchronised = 0;
-  readonly #waiting = new Set<() => void>();
+  readonly #waiting = new Waiting();
 
   change(events: readonly SourceEvent[]): void {
     if (events.length === 0) throw new Error("empty batch");
@@ -17,30 +18,22 @@ export class Recorder implements Sink {
       if (event.type === "upsert") this.objects.set(keyOf(event.object), event.object);
       else this.objects.delete(refKey(event));
     }
-    this.#wake();
+    this.#waiting.wake();
   }
 
   findings(findings: readonly Finding[]): void {
     this.current = findings;
-    this.#wake();
+    this.#waiting.wake();
   }
 
   synced(): void {
     this.synchronised += 1;
-    this.#wake();
+    this.#waiting.wake();
   }
 
   /** Resolves once the condition holds. */
   until(condition: () => boolean): Promise<void> {
-    return new Promise((resolve) => {
-      const check = () => {
-        if (!condition()) return;
-        this.#waiting.delete(check);
-        resolve();
-      };
-      this.#waiting.add(check);
-      check();
-    });
+    return this.#waiting.until(condition);
   }
 
   keys(): string[] {
@@ -49,10 +42,6 @@ export class Recorder implements Sink {
 
   codes(): string[] {
     return this.current.map((finding) => finding.code);
-  }
-
-  #wake(): void {
-    for (const check of [...this.#waiting]) check();
   }
 }
 
