@@ -6,6 +6,7 @@ import { sync } from "../configuration/sync";
 import { findHost, resolveHost } from "../router/host";
 import { normalName, present } from "../tls/certificate";
 import { askForCertificate } from "../tls/host-tls";
+import { isResumed } from "../tls/openssl";
 
 /** ssl-reject-handshake: only names that are served get an answer. */
 function isForeign(name: string | undefined): boolean {
@@ -21,6 +22,9 @@ function run(): void {
   const [name] = server_name();
   if (currentGeneral().rejectHandshake === true && isForeign(name)) {
     ngx.exit(ngx.ERROR);
+  }
+  if (isResumed()) {
+    return;
   }
   const tls = findHost(name === undefined ? "" : normalName(name)).more?.tls;
   const problem = present(name) ?? (tls === undefined ? undefined : askForCertificate(tls));

@@ -71,7 +71,7 @@ function prepareHandshake(tls: HostTls): string | undefined {
   return undefined;
 }
 
-/** In the certificate phase: not run when a session is resumed, whose client was judged then. Error text as above. */
+/** In the certificate phase: not when a session is resumed, whose client was judged then. Error text as above. */
 function askForCertificate({ client }: HostTls): string | undefined {
   if (client === undefined || client.verify === "off") {
     return undefined;

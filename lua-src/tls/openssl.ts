@@ -6,6 +6,7 @@ ffi.cdef(`
   void *ngx_http_lua_ffi_get_req_ssl_pointer(void *r);
   int SSL_set_session_id_context(void *ssl, const char *ctx, unsigned int len);
   void *SSL_get_session(const void *ssl);
+  int SSL_session_reused(const void *ssl);
   const unsigned char *SSL_SESSION_get0_id_context(const void *session, unsigned int *len);
   int SSL_set_cipher_list(void *ssl, const char *list);
   uint64_t SSL_set_options(void *ssl, uint64_t options);
@@ -56,6 +57,12 @@ function sessionContext(): string | undefined {
   }
   const bytes = C.SSL_SESSION_get0_id_context(session, unsignedInt);
   return ffi.string(bytes, unsignedInt[0]!);
+}
+
+/** In the certificate phase, which TLS 1.3 comes to for resumed sessions too: whether it is one, which shows no certificate. */
+function isResumed(): boolean {
+  const ssl = currentSsl();
+  return ssl !== undefined && C.SSL_session_reused(ssl) === 1;
 }
 
 /** False when OpenSSL finds no cipher in the list. */
@@ -113,4 +120,4 @@ function setTrust(ssl: CData, store: CData): boolean {
   return C.SSL_ctrl(ssl, setVerifyStore, 1, store) === 1;
 }
 
-export { certificateStore, currentSsl, sessionContext, setCiphers, setServerPreference, setSessionContext, setTrust };
+export { certificateStore, currentSsl, isResumed, sessionContext, setCiphers, setServerPreference, setSessionContext, setTrust };

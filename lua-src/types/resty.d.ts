@@ -77,6 +77,7 @@ interface OpenSsl {
   ngx_http_lua_ffi_get_req_ssl_pointer(request: CData): CData | undefined;
   SSL_set_session_id_context(ssl: CData, context: string, length: number): number;
   SSL_get_session(ssl: CData): CData | undefined;
+  SSL_session_reused(ssl: CData): number;
   SSL_SESSION_get0_id_context(session: CData, length: CArray): CData;
   SSL_set_cipher_list(ssl: CData, list: string): number;
   SSL_set_options(ssl: CData, options: number): number;

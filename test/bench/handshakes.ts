@@ -18,6 +18,8 @@ export interface HandshakeRow {
   /** Of one worker that does nothing else: a second over the CPU time of one. */
   readonly plainPerSecond: number;
   readonly sluicePerSecond: number;
+  /** Of Sluice's rate to plain nginx's: median over pairs of runs next to each other, as the machine's speed drifts. */
+  readonly ratio: number;
 }
 
 interface Kind {
@@ -35,6 +37,8 @@ const kinds: readonly Kind[] = [
 
 const host = "tls.bench.test";
 const lanes = 8;
+/** Runs of each side in a round. */
+const pairs = 5;
 
 function open(port: number, kind: Kind, ca: string, session: Buffer | undefined): TLSSocket {
   const secureContext = createSecureContext({ ca, minVersion: kind.version, maxVersion: kind.version });
@@ -114,17 +118,21 @@ export async function measureHandshakes(rounds: number, count: number): Promise<
   });
   try {
     const [worker] = workersOf((await controller.state()).nginxPid);
-    const sluice = { port: controller.ports.https, worker: worker! };
+    const targets = { plain, sluice: { port: controller.ports.https, worker: worker! } };
     const rows: HandshakeRow[] = [];
     for (const kind of kinds) {
       const times = { plain: [] as number[], sluice: [] as number[] };
-      await measure(plain, kind, certificate, count / 4);
-      await measure(sluice, kind, certificate, count / 4);
-      for (let round = 0; round < rounds; round++) {
-        times.plain.push(await measure(plain, kind, certificate, count));
-        times.sluice.push(await measure(sluice, kind, certificate, count));
+      for (const target of Object.values(targets)) await measure(target, kind, certificate, count / 4);
+      for (let pair = 0; pair < rounds * pairs; pair++) {
+        const order = pair % 2 === 0 ? (["plain", "sluice"] as const) : (["sluice", "plain"] as const);
+        for (const name of order) times[name].push(await measure(targets[name], kind, certificate, count / pairs));
       }
-      rows.push({ kind: kind.name, plainPerSecond: 1e9 / median(times.plain), sluicePerSecond: 1e9 / median(times.sluice) });
+      rows.push({
+        kind: kind.name,
+        plainPerSecond: 1e9 / median(times.plain),
+        sluicePerSecond: 1e9 / median(times.sluice),
+        ratio: median(times.plain.map((time, pair) => time / times.sluice[pair]!)),
+      });
     }
     return rows;
   } finally {
