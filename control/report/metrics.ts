@@ -81,12 +81,12 @@ const series: readonly Series[] = [
   },
 ];
 
-export function createMetrics(options: MetricsOptions): () => Promise<{ contentType: string; pieces: AsyncIterable<string> }> {
+export function createMetrics(options: MetricsOptions): () => Promise<{ contentType: string; pieces: AsyncIterable<string | Buffer> }> {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const labels = controllerLabels(options);
   let [running, done] = [0, 0];
-  async function* pieces(): AsyncGenerator<string> {
+  async function* pieces(): AsyncGenerator<string | Buffer> {
     running += 1;
     try {
       yield await registry.metrics();

@@ -2,6 +2,7 @@
 
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type MetricsLine, type MetricsSettings, requestHistograms } from "../../lua-src/wire.ts";
+import { Bytes } from "./bytes.ts";
 import { escapeLabel, labelText, prefix } from "./exposition.ts";
 
 export interface TrafficOptions {
@@ -25,7 +26,8 @@ interface Histogram {
   readonly name: string;
   readonly help: string;
   readonly begin: number;
-  readonly bounds: readonly number[];
+  /** What follows the series' labels in each bucket's line, +Inf the last. */
+  readonly bounds: readonly Uint8Array[];
 }
 
 const seriesPerPiece = 100;
@@ -52,9 +54,9 @@ export class Traffic {
     let next = 0;
     for (const { name, buckets } of requestHistograms) {
       if (options.settings.skip.includes(name)) continue;
-      const bounds = options.settings[buckets];
+      const bounds = [...options.settings[buckets].map(String), "+Inf"].map((bound) => Buffer.from(`,le="${escapeLabel(bound)}"} `));
       histograms.push({ name: prefix + name, help: help[name] ?? "", begin: next, bounds });
-      next += bounds.length + 2;
+      next += bounds.length + 1;
     }
     this.#histograms = histograms;
     this.#size = next;
@@ -96,40 +98,50 @@ export class Traffic {
     for (const [key, { ingress }] of this.#series) if (ingress !== "" && !ingresses.has(ingress)) this.#series.delete(key);
   }
 
-  async *pieces(): AsyncGenerator<string> {
+  /** Each piece is good until the next but one is asked for. */
+  async *pieces(): AsyncGenerator<string | Buffer> {
     const all = [...this.#series.values()];
+    const out = new Bytes(64 * 1024);
     if (!this.#o.settings.skip.includes("requests")) {
       yield `# HELP ${prefix}requests Requests that were answered.\n# TYPE ${prefix}requests counter\n`;
-      yield* inPieces(all, (s) => `${prefix}requests{${s.labels}} ${s.requests}\n`);
+      yield* inPieces(out, all, (s) => {
+        out.text(`${prefix}requests{${s.labels}} `);
+        out.number(s.requests);
+      });
     }
     for (const histogram of this.#histograms) {
       yield `# HELP ${histogram.name} ${histogram.help}\n# TYPE ${histogram.name} histogram\n`;
-      const bounds = histogram.bounds.map((bound) => `,le="${escapeLabel(String(bound))}"} `);
-      yield* inPieces(all, (s) => histogramText(s, histogram, bounds));
+      yield* inPieces(out, all, (s) => writeHistogram(out, s, histogram));
     }
   }
 }
 
-async function* inPieces(all: readonly Series[], text: (series: Series) => string): AsyncGenerator<string> {
+async function* inPieces(out: Bytes, all: readonly Series[], write: (series: Series) => void): AsyncGenerator<Buffer> {
   for (let from = 0; from < all.length; from += seriesPerPiece) {
-    let piece = "";
-    for (const series of all.slice(from, from + seriesPerPiece)) piece += text(series);
-    yield piece;
+    for (const series of all.slice(from, from + seriesPerPiece)) write(series);
+    yield out.take();
     await nextTurn();
   }
 }
 
 /** Nothing for a series that the histogram never saw, such as upstream times of redirects. */
-function histogramText({ labels, counters }: Series, { name, begin }: Histogram, bounds: readonly string[]): string {
-  const head = `${name}_bucket{${labels}`;
-  let text = "";
+function writeHistogram(out: Bytes, { labels, counters }: Series, { name, begin, bounds }: Histogram): void {
+  const end = begin + bounds.length;
   let total = 0;
+  for (let place = begin; place < end; place++) total += counters[place]!;
+  if (total === 0) return;
+  const from = out.length;
+  out.text(`${name}_bucket{${labels}`);
+  const to = out.length;
+  let below = 0;
   for (const [i, bound] of bounds.entries()) {
-    total += counters[begin + i] ?? 0;
-    text += `${head}${bound}${total}\n`;
+    if (i > 0) out.again(from, to);
+    below += counters[begin + i]!;
+    out.bytes(bound);
+    out.number(below);
   }
-  total += counters[begin + bounds.length] ?? 0;
-  if (total === 0) return "";
-  const sum = counters[begin + bounds.length + 1] ?? 0;
-  return `${text}${head},le="+Inf"} ${total}\n${name}_sum{${labels}} ${sum}\n${name}_count{${labels}} ${total}\n`;
+  out.text(`${name}_sum{${labels}} `);
+  out.number(counters[end]!);
+  out.text(`${name}_count{${labels}} `);
+  out.number(total);
 }

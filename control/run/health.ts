@@ -1,8 +1,7 @@
 /** The controller's own HTTP port: health, metrics, and for tools on this machine what has been applied and found. */
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
+import { finished, pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import { type AppliedAnswer, type AppliedRequest, parseApplied } from "./applied-request.ts";
 import { checkOne, type HealthCheck, healthReport } from "./health-report.ts";
@@ -10,8 +9,8 @@ import type { Logger } from "./logger.ts";
 
 export interface MetricsText {
   readonly contentType: string;
-  /** Written piece by piece, so that a large text does not hold the event loop. */
-  readonly pieces: AsyncIterable<string> | Iterable<string>;
+  /** Written piece by piece, so that a large text does not hold the event loop. A piece is good until the next but one is asked for. */
+  readonly pieces: AsyncIterable<string | Buffer> | Iterable<string>;
 }
 
 export interface HealthOptions {
@@ -109,13 +108,33 @@ async function metrics(options: HealthOptions, request: IncomingMessage, respons
   const { contentType, pieces } = await options.metrics();
   const zips = acceptsGzip(request);
   response.writeHead(200, { "content-type": contentType, vary: "Accept-Encoding", ...(zips ? { "content-encoding": "gzip" } : {}) });
-  const text = Readable.from(pieces);
-  // The fastest level makes a fortieth of so many equal labels, on a thread of its own.
-  const sent = zips ? pipeline(text, createGzip({ level: 1 }), response) : pipeline(text, response);
-  await sent.catch((error: NodeJS.ErrnoException) => {
+  await send(pieces, response, zips).catch((error: NodeJS.ErrnoException) => {
     // whoever asked has gone
     if (error.code !== "ERR_STREAM_PREMATURE_CLOSE") throw error;
   });
+}
+
+/** A piece is made while the one before it is on its way. */
+async function send(pieces: MetricsText["pieces"], response: ServerResponse, zips: boolean): Promise<void> {
+  // The fastest level makes a fortieth of so many equal labels, on a thread of its own.
+  const gzip = zips ? createGzip({ level: 1 }) : undefined;
+  const to = gzip ?? response;
+  const end = gzip === undefined ? finished(response) : pipeline(gzip, response);
+  // resolved also when it fails: then the end does
+  const write = (piece: string | Buffer) => new Promise<void>((resolve) => to.write(piece, () => resolve()));
+  let sent = Promise.resolve();
+  try {
+    for await (const piece of pieces) {
+      await Promise.race([sent, end]);
+      sent = write(piece);
+    }
+    to.end();
+  } catch (error) {
+    to.destroy(error as Error);
+    await end.catch(() => undefined);
+    throw error;
+  }
+  await end;
 }
 
 function acceptsGzip(request: IncomingMessage): boolean {

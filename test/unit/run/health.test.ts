@@ -1,4 +1,5 @@
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { Bytes } from "../../../control/report/bytes.ts";
 import type { AppliedRequest } from "../../../control/run/applied-request.ts";
 import { type HealthServer, startHealth } from "../../../control/run/health.ts";
 import { ping } from "../../../control/run/health-report.ts";
@@ -8,11 +9,13 @@ let server: HealthServer;
 let problem: string | undefined;
 let asked: { readonly request: AppliedRequest; readonly timeoutMs: number }[];
 let missing: readonly string[];
+let pieces: () => AsyncIterable<string | Buffer> | Iterable<string>;
 
 beforeEach(async () => {
   problem = undefined;
   asked = [];
   missing = [];
+  pieces = () => ["a 1\n", "b 2\n"];
   server = await startHealth({
     host: "127.0.0.1",
     port: 0,
@@ -26,7 +29,7 @@ beforeEach(async () => {
         },
       },
     ],
-    metrics: async () => ({ contentType: "text/plain; version=0.0.4", pieces: ["a 1\n", "b 2\n"] }),
+    metrics: async () => ({ contentType: "text/plain; version=0.0.4", pieces: pieces() }),
     findings: () => [{ code: "service-missing", about: { kind: "Ingress", namespace: "a", name: "b" }, at: "", text: "there is none" }],
     state: () => ({ synced: true }),
     waitApplied: async (request, timeoutMs) => {
@@ -68,6 +71,31 @@ test("metrics are packed for who takes gzip, and plain for who does not", async 
   }
   expect(packings).toEqual(["gzip", "gzip", null, null, null]);
 });
+
+test.each(["gzip", "identity"])(
+  "%s: metrics written in two buffers in turn arrive whole, and nobody makes them for a client that left",
+  async (encoding) => {
+    const out = new Bytes(16);
+    let ended = 0;
+    pieces = async function* () {
+      try {
+        for (let line = 0; line < 300; line++) {
+          out.text(`${line} ${"x".repeat(line % 7 === 0 ? 100_000 : 10)}\n`);
+          yield out.take();
+        }
+      } finally {
+        ended += 1;
+      }
+    };
+    const headers = { "accept-encoding": encoding };
+    const expected = Array.from({ length: 300 }, (_, line) => `${line} ${"x".repeat(line % 7 === 0 ? 100_000 : 10)}\n`);
+    const [, whole] = await get("/metrics", { headers });
+    expect(whole === expected.join("")).toBe(true);
+    const response = await fetch(`http://127.0.0.1:${server.port}/metrics`, { headers });
+    await response.body!.cancel();
+    await vi.waitUntil(() => ended === 2);
+  },
+);
 
 test("metrics, findings and state", async () => {
   expect(await get("/state")).toEqual([200, '{"synced":true}\n']);
