@@ -32,7 +32,7 @@ function printed(row: { readonly kind: { readonly print?: (value: never) => stri
 }
 
 function defaultText(value: unknown): string {
-  if (value === undefined || value === "") return "";
+  if (value === undefined || value === "" || (typeof value === "object" && value !== null && Object.keys(value).length === 0)) return "";
   return `\`${cell(Array.isArray(value) ? value.join(",") : String(value))}\``;
 }
 

@@ -14,7 +14,7 @@ import type { ObjectRef } from "./model/ids.ts";
 import type { Model } from "./model/model.ts";
 import type { Objects } from "./objects/objects.ts";
 import { backendText, documentsOf, type GeneralOptions, generalOf } from "./plan/documents.ts";
-import { needsIn, ownersIn, partsOf } from "./plan/plan.ts";
+import { needsIn, ownerIn, ownersIn, partsOf } from "./plan/plan.ts";
 import { profileLimit } from "./plan/profiles.ts";
 import { streamEndpoints, streamParts } from "./plan/stream.ts";
 import type { Board } from "./report/board.ts";
@@ -285,6 +285,7 @@ export class Loop implements Sink {
       documents,
       parts,
       ownersOf: ownersIn(built.model),
+      ownerOf: ownerIn(built.model),
       needsOf: needsIn(built.model),
       basis: { ...built.basis, streams },
       streamEndpoints: this.#o.liveStreams ? streamEndpoints(services, endpointsOf) : new Map(),

@@ -22,6 +22,8 @@ export const paths = {
   state: "/configuration/state",
   /** GET ?host=H&uri=U&raw=R&scheme=S&header.NAME=V…: MatchDocument, by the very router that serves traffic. */
   match: "/configuration/match",
+  /** POST: string[] of regular expressions → 200 ExpressionsAnswer: would PCRE take them? Nothing is stored. */
+  expressions: "/configuration/expressions",
   /** GET: 200 "OK\n" when backends have been stored, else 500. */
   ready: "/is-dynamic-lb-initialized",
 } as const;
@@ -539,6 +541,11 @@ export interface BatchAnswer {
   readonly version: number;
   /** What was stored but cannot be served, e.g. a path that PCRE refuses. */
   readonly problems?: readonly { readonly host: string; readonly path: string; readonly text: string }[];
+}
+
+export interface ExpressionsAnswer {
+  /** PCRE's words by expression. */
+  readonly refused: Readonly<Record<string, string>>;
 }
 
 export interface StateDocument {

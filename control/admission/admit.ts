@@ -6,10 +6,10 @@ import { type ConfBasis, isSameBasis } from "../model/conf-basis.ts";
 import type { ConfParts } from "../plan/plan.ts";
 import type { Logger } from "../run/logger.ts";
 import type { Ingress } from "../source/kinds.ts";
-import { type AdmissionContext, checkIngress, type Verdict } from "./check.ts";
+import { type AdmissionContext, checkIngress, type Expression, type Verdict } from "./check.ts";
 import { trialParts } from "./trial-parts.ts";
 
-export type AskNginx = (parts: ConfParts) => Promise<TrialAnswer>;
+export type AskNginx = (parts: ConfParts, expressions: readonly string[]) => Promise<TrialAnswer>;
 
 export interface AdmitterOptions {
   readonly context: () => AdmissionContext;
@@ -19,14 +19,21 @@ export interface AdmitterOptions {
   readonly logger: Logger;
 }
 
-/** Parts that are remembered. */
+/** Parts, and regular expressions, that are remembered. */
 const limit = 5000;
+
+interface Trying {
+  readonly parts: ConfParts;
+  readonly expressions: readonly Expression[];
+}
 
 export class Admitter {
   readonly #o: AdmitterOptions;
   #basis: ConfBasis | undefined;
   /** Ids and keys of parts that nginx takes under these settings; what it refuses another Ingress may mend. */
   readonly #good = new Set<string>();
+  /** Regular expressions that PCRE takes. */
+  readonly #read = new Set<string>();
 
   constructor(options: AdmitterOptions) {
     this.#o = options;
@@ -35,26 +42,43 @@ export class Admitter {
   /** At once where it brings nothing that nginx was not asked about before. */
   verdictOn(ingress: Ingress): Verdict | Promise<Verdict> {
     const context = this.#o.context();
-    const { parts, basis, ...verdict } = checkIngress(ingress, context);
+    const { parts, expressions = [], basis, ...verdict } = checkIngress(ingress, context);
     if (parts === undefined || basis === undefined) return verdict;
     if (this.#basis === undefined || !isSameBasis(this.#basis, basis)) this.#good.clear();
     this.#basis = basis;
-    const trial = trialParts(without(parts, this.#good), this.#o.trialDir);
-    return keysOf(trial).length === 0 ? verdict : this.#tried(trial, verdict, basis, (key, reason) => refusal(key, reason, parts, context));
+    const trying = {
+      parts: trialParts(without(parts, this.#good), this.#o.trialDir),
+      expressions: expressions.filter(({ text }) => !this.#read.has(text)),
+    };
+    if (keysOf(trying.parts).length + trying.expressions.length === 0) return verdict;
+    return this.#tried(trying, verdict, basis, (key, reason) => refusal(key, reason, parts, context));
   }
 
-  async #tried(trial: ConfParts, verdict: Verdict, basis: ConfBasis, words: (key: string, reason: string) => string): Promise<Verdict> {
-    const answer = await this.#o.ask(trial);
+  async #tried(trying: Trying, verdict: Verdict, basis: ConfBasis, words: (key: string, reason: string) => string): Promise<Verdict> {
+    const { parts, expressions } = trying;
+    const answer = await this.#o.ask(
+      parts,
+      expressions.map(({ text }) => text),
+    );
     if (answer.kind === "untested") {
       this.#o.logger.debug(2, "an Ingress is admitted without a test of its configuration", { reason: answer.why });
       return verdict;
     }
+    const unreadable = this.#unreadable(expressions, answer.expressions);
+    if (unreadable !== undefined) return { ...verdict, refusal: unreadable };
     const { refused } = answer;
     if (this.#good.size > limit) this.#good.clear();
     if (this.#basis !== undefined && isSameBasis(this.#basis, basis))
-      for (const key of keysOf(trial)) if (!refused.has(key)) this.#good.add(key);
+      for (const key of keysOf(parts)) if (!refused.has(key)) this.#good.add(key);
     const [bad] = refused;
     return bad === undefined ? verdict : { ...verdict, refusal: words(...bad) };
+  }
+
+  #unreadable(asked: readonly Expression[], refused: ReadonlyMap<string, string>): string | undefined {
+    if (this.#read.size > limit) this.#read.clear();
+    for (const { text } of asked) if (!refused.has(text)) this.#read.add(text);
+    const bad = asked.find(({ text }) => refused.has(text));
+    return bad === undefined ? undefined : `${bad.at} is no regular expression: ${refused.get(bad.text)}`;
   }
 }
 

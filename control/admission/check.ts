@@ -1,6 +1,6 @@
 /** An Ingress that somebody wants to store → may it be, and what its owner should know. Builds only what it touches; changes nothing. */
 
-import { dangerousText, type LastGood, resolvedAnnotations } from "../build/accept.ts";
+import { type Accepted, dangerousText, type LastGood, resolvedAnnotations } from "../build/accept.ts";
 import { type BuildOptions, type Built, build, catalogue } from "../build/build.ts";
 import { isOurs } from "../build/class.ts";
 import type { Settings } from "../catalog/settings.ts";
@@ -29,8 +29,15 @@ export interface Verdict {
   readonly tested: number;
 }
 
-/** A verdict of the build, and what nginx.conf would have to hold for it; nginx may refuse that yet. */
+/** A regular expression of the Ingress and where it stands. */
+export interface Expression {
+  readonly at: string;
+  readonly text: string;
+}
+
+/** A verdict of the build, and what nginx.conf would have to hold for it and PCRE to read; they may refuse that yet. */
 export interface Checked extends Verdict {
+  readonly expressions?: readonly Expression[];
   readonly parts?: ConfParts;
   readonly basis?: ConfBasis;
 }
@@ -48,6 +55,9 @@ const removed = [
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const strictPath = /^\/[A-Za-z0-9._\-/]*$/;
+
+/** What a regular expression can go wrong by. */
+const fallible = /[\\?*+()[{]/;
 
 /** Bytes. The API server stores no more, but not only the API server can reach this port. */
 const annotationLimit = 256 * 1024;
@@ -109,7 +119,10 @@ function verdictOf(ingress: Ingress, built: Built, context: AdmissionContext, ea
   }
   const stored = objects.get(ref) as Ingress | undefined;
   const overlap = overlapOf(own, built.accepted, stored, options.annotations.prefix);
-  if (overlap === undefined) return { ...base, refusal: undefined, parts: ownParts(built, ref), basis: built.basis };
+  const expressions = [...aliasExpressions(own, options.annotations.prefix), ...pathExpressions(built, ref)].filter((e) =>
+    fallible.test(e.text),
+  );
+  if (overlap === undefined) return { ...base, refusal: undefined, parts: ownParts(built, ref), expressions, basis: built.basis };
   const warnings = [...early, ...findings.filter((f) => f.code !== "path-conflict").map(warningText)];
   return { ...base, warnings, refusal: overlapText(overlap) };
 }
@@ -123,6 +136,21 @@ function ownParts({ model }: Built, ref: ObjectRef): ConfParts {
     return new Map(added.filter(([key]) => ownersOf(key).some((owner) => refKey(owner) === refKey(ref))));
   };
   return { profiles: own(profiles), servers: own(servers), streams: own(streams) };
+}
+
+function aliasExpressions({ annotations }: Accepted, prefix: string): Expression[] {
+  const aliases = ((annotations.values["server-alias"] as readonly string[] | undefined) ?? []).filter((name) => name.startsWith("~"));
+  return aliases.map((name) => ({ at: `annotation ${prefix}/server-alias`, text: name.slice(1) }));
+}
+
+function pathExpressions({ model }: Built, ref: ObjectRef): Expression[] {
+  const out = new Map<string, Expression>();
+  for (const { match, source, features } of model.hosts.flatMap((host) => host.routes)) {
+    if (source === undefined || refKey(source) !== refKey(ref)) continue;
+    const texts = [...(match.kind === "regex" ? [match.text] : []), ...(features.rewrite === undefined ? [] : [features.rewrite.from])];
+    for (const text of texts) out.set(text, { at: `path ${match.text}`, text });
+  }
+  return [...out.values()];
 }
 
 function warningText(finding: Finding): string {

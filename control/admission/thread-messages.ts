@@ -29,5 +29,5 @@ export type FromThread =
   | { readonly kind: "listens" }
   /** It cannot start, with a sentence for the user. */
   | { readonly kind: "cannot"; readonly why: string }
-  | { readonly kind: "ask"; readonly id: number; readonly parts: ConfParts }
+  | { readonly kind: "ask"; readonly id: number; readonly parts: ConfParts; readonly expressions: readonly string[] }
   | { readonly kind: "checked"; readonly review: CheckedReview; readonly seconds: number };

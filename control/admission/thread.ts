@@ -36,7 +36,7 @@ export async function runThread(port: MessagePort, start: ThreadStart): Promise<
   const questions = new Questions(tell);
   const admitter = new Admitter({
     context: () => ({ objects, lastGood, options: { ...(start.build as BuildOptions), fakeCertificate: noCertificate, now: Date.now() } }),
-    ask: (parts) => questions.ask(parts),
+    ask: questions.ask,
     trialDir: start.trialDir,
     logger: logger.named("admission"),
   });
@@ -73,12 +73,12 @@ class Questions {
     this.#tell = tell;
   }
 
-  readonly ask: AskNginx = (parts) => {
+  readonly ask: AskNginx = (parts, expressions) => {
     this.#last += 1;
     const id = this.#last;
     return new Promise((resolve) => {
       this.#open.set(id, resolve);
-      this.#tell({ kind: "ask", id, parts });
+      this.#tell({ kind: "ask", id, parts, expressions });
     });
   };
 

@@ -23,6 +23,7 @@ import { DataPlaneError, type Deltas } from "./dataplane.ts";
 import { beforeReload } from "./early.ts";
 import { dropFiles, writeWhole } from "./files.ts";
 import { needsRestart } from "./rebind.ts";
+import { RefusedRoutes } from "./refused-routes.ts";
 import { ReloadLog } from "./reload-log.ts";
 import { reloadReason } from "./reload-reason.ts";
 import { renderConf } from "./render.ts";
@@ -37,6 +38,7 @@ const serialPause = 500;
 export class Apply {
   readonly #o: ApplyOptions;
   readonly #applied = new Applied();
+  readonly #refusedRoutes = new RefusedRoutes();
   #version = 0;
   #running: Running | undefined;
   /** Of the last plan; not running yet while its reload waits. */
@@ -64,6 +66,7 @@ export class Apply {
         return renderConf(confView(basis, parts, around), options.templateDir);
       },
       test: (file, timeout) => options.nginx.test(file, timeout),
+      expressions: (list, timeout) => options.dataPlane.refusedExpressions(list, timeout),
     });
     this.#adopting = options.nginx.adopt();
     if (this.#adopting) options.logger.info("took over the running nginx", { pid: options.nginx.pid });
@@ -86,6 +89,7 @@ export class Apply {
   /** nginx died: everything is sent again to the next one. */
   forget(): void {
     this.#applied.clear();
+    this.#refusedRoutes.clear();
     this.#version = 0;
   }
 
@@ -117,18 +121,23 @@ export class Apply {
     else if (this.#adopting) await this.#adopt(conf);
     const change = this.#applied.difference(plan.documents);
     if (this.#running !== undefined && this.#running.rendered.hash === conf.rendered.hash) {
-      await this.#sendAll(change, findings);
+      await this.#sendAll(change);
       this.#o.nginx.quitOrphans();
       streamEndpoints.keep(new Set(plan.streamEndpoints.keys()));
-      return { findings: [...findings, ...this.#tester.bad.findings(plan)] };
+      return { findings: [...findings, ...this.#standing(plan)] };
     }
-    await this.#sendAll(beforeReload(change, plan, conf, this.#running), findings);
+    await this.#sendAll(beforeReload(change, plan, conf, this.#running));
     const waitMs = this.#reloadWait(conf);
-    if (waitMs > 0) return { findings: [...findings, ...this.#tester.bad.findings(plan)], waitMs };
+    if (waitMs > 0) return { findings: [...findings, ...this.#standing(plan)], waitMs };
     await this.#reload(conf, findings);
-    await this.#sendAll(this.#applied.difference(plan.documents), findings);
+    await this.#sendAll(this.#applied.difference(plan.documents));
     streamEndpoints.keep(new Set(plan.streamEndpoints.keys()));
-    return { findings: [...findings, ...this.#tester.bad.findings(plan)] };
+    return { findings: [...findings, ...this.#standing(plan)] };
+  }
+
+  /** About what is still as it was when it was tested or sent. */
+  #standing(plan: Plan): Finding[] {
+    return [...this.#tester.bad.findings(plan), ...this.#refusedRoutes.findings(plan)];
   }
 
   /** Milliseconds until nginx may be reloaded, or may be asked about again. */
@@ -296,19 +305,11 @@ export class Apply {
     }
   }
 
-  async #sendAll(change: Deltas, findings: Finding[]): Promise<void> {
+  async #sendAll(change: Deltas): Promise<void> {
     const { general, ...rest } = change;
     const deltas: Deltas = general === "" ? rest : change;
     if (isEmpty(deltas)) return;
-    const answer = await this.#send(deltas);
-    for (const problem of answer.problems ?? []) {
-      findings.push({
-        code: "path-invalid",
-        about: { kind: "Host", namespace: "", name: problem.host },
-        at: problem.path,
-        text: problem.text,
-      });
-    }
+    await this.#send(deltas);
   }
 
   async #send(deltas: Deltas): Promise<BatchAnswer> {
@@ -316,6 +317,7 @@ export class Apply {
       const answer = await this.#o.dataPlane.patch(this.#version + 1, deltas);
       this.#version = answer.version;
       this.#applied.acknowledge(deltas);
+      this.#refusedRoutes.answered(deltas.hosts, answer.problems ?? []);
       return answer;
     } catch (error) {
       if (error instanceof DataPlaneError && error.status === 409) {

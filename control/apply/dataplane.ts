@@ -2,7 +2,7 @@
 
 import { Agent } from "node:http";
 import got, { type Got, RequestError } from "got";
-import { type BatchAnswer, paths, type StateDocument } from "../../lua-src/wire.ts";
+import { type BatchAnswer, type ExpressionsAnswer, paths, type StateDocument } from "../../lua-src/wire.ts";
 import type { Kind } from "./applied.ts";
 
 /** What changed of one kind: document text by key, and keys that are gone. */
@@ -81,6 +81,16 @@ export class DataPlane {
     });
     if (answer.statusCode !== 200) throw new DataPlaneError("PATCH", answer.statusCode, answer.body);
     return JSON.parse(answer.body) as BatchAnswer;
+  }
+
+  /** PCRE's words by expression on those that it refuses. On a connection of its own: nobody waits for a batch. */
+  async refusedExpressions(expressions: readonly string[], timeout: number): Promise<ReadonlyMap<string, string>> {
+    const answer = await this.#client.post(paths.expressions.slice(1), {
+      body: JSON.stringify(expressions),
+      timeout: { request: timeout },
+    });
+    if (answer.statusCode !== 200) throw new DataPlaneError("POST", answer.statusCode, answer.body);
+    return new Map(Object.entries((JSON.parse(answer.body) as ExpressionsAnswer).refused));
   }
 
   /** What the data plane holds, by key. */

@@ -22,11 +22,19 @@ export interface TrialOptions {
   /** With these in place of the running nginx's own. */
   readonly render: (basis: ConfBasis, parts: ConfParts, paths: { readonly socket: string; readonly pid: string }) => RenderedConf;
   readonly test: TestFile;
+  /** PCRE's words by expression; rejects when nothing answers in time (milliseconds). */
+  readonly expressions: (list: readonly string[], timeout: number) => Promise<ReadonlyMap<string, string>>;
 }
 
 export type TrialAnswer =
-  /** nginx's words by id or key of what it refuses; empty: it takes all. */
-  { readonly kind: "tested"; readonly refused: ReadonlyMap<string, string> } | { readonly kind: "untested"; readonly why: string };
+  | {
+      readonly kind: "tested";
+      /** nginx's words by id or key of what it refuses; empty: it takes all. */
+      readonly refused: ReadonlyMap<string, string>;
+      /** PCRE's words by regular expression. */
+      readonly expressions: ReadonlyMap<string, string>;
+    }
+  | { readonly kind: "untested"; readonly why: string };
 
 /** Milliseconds from the question to the answer. The API server waits ten seconds. */
 const patience = 4000;
@@ -47,11 +55,11 @@ export class Trial {
   }
 
   /** Never rejects but for a bug. */
-  async of(parts: ConfParts): Promise<TrialAnswer> {
+  async of(parts: ConfParts, expressions: readonly string[] = []): Promise<TrialAnswer> {
     if (this.#waiting >= mostWaiting) return { kind: "untested", why: "too many others wait for their test" };
     const until = Date.now() + patience;
     this.#waiting += 1;
-    const turn = this.#last.then(() => this.#run(parts, until));
+    const turn = this.#last.then(() => this.#run(parts, expressions, until));
     this.#last = turn.catch(() => undefined);
     try {
       return await turn;
@@ -63,11 +71,16 @@ export class Trial {
     }
   }
 
-  async #run(parts: ConfParts, until: number): Promise<TrialAnswer> {
+  async #run(parts: ConfParts, list: readonly string[], until: number): Promise<TrialAnswer> {
     const now = this.#o.running();
     if (now === undefined) return { kind: "untested", why: "nginx does not run yet" };
+    const expressions = list.length === 0 ? new Map<string, string>() : await this.#o.expressions(list, Math.max(1, until - Date.now()));
     const fresh = without(parts, now.parts);
-    if (isNothing(fresh)) return { kind: "tested", refused: new Map() };
+    const refused = isNothing(fresh) ? new Map<string, string>() : await this.#refusedParts(fresh, now, until);
+    return { kind: "tested", refused, expressions };
+  }
+
+  async #refusedParts(fresh: ConfParts, now: Running, until: number): Promise<ReadonlyMap<string, string>> {
     const soon = this.#o.wanted();
     const refusal = async (some: ConfParts) => {
       const reason = await this.#test(alone(now.basis), some, until);
@@ -80,7 +93,7 @@ export class Trial {
     const wanted = joined(builtInParts, fresh);
     const bad = new BadParts();
     if ((await refusal(wanted)) !== undefined) await bad.find(wanted, now.basis.settings, refusal);
-    return { kind: "tested", refused: bad.reasons };
+    return bad.reasons;
   }
 
   async #test(basis: ConfBasis, parts: ConfParts, until: number): Promise<string | undefined> {

@@ -95,7 +95,7 @@ export class Admission {
         if (message.kind === "listens") resolve();
         else if (message.kind === "cannot") reject(new Error(message.why));
         else if (message.kind === "checked") this.counts.add(message.review, message.seconds);
-        else void this.#answer(worker, message.id, message.parts);
+        else void this.#answer(worker, message);
       });
     });
     this.#ended = new Promise((resolve) => worker.once("exit", () => resolve()));
@@ -157,9 +157,9 @@ export class Admission {
     for (let i = 0; i < read.length; i += batch) this.#tell({ kind: "change", events: read.slice(i, i + batch) });
   }
 
-  async #answer(worker: Worker, id: number, parts: Parameters<Trial["of"]>[0]): Promise<void> {
+  async #answer(worker: Worker, { id, parts, expressions }: Extract<FromThread, { kind: "ask" }>): Promise<void> {
     const failed = (error: Error) => ({ kind: "untested" as const, why: error.message });
-    const message: ToThread = { kind: "answer", id, answer: await this.#o.trial.of(parts).catch(failed) };
+    const message: ToThread = { kind: "answer", id, answer: await this.#o.trial.of(parts, expressions).catch(failed) };
     worker.postMessage(message);
   }
 

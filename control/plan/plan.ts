@@ -34,6 +34,8 @@ export interface Plan {
   readonly streamEndpoints: ReadonlyMap<string, readonly EndpointDocument[]>;
   /** Whose the part with this id or key is, for findings. */
   readonly ownersOf: (key: string) => readonly ObjectRef[];
+  /** The Ingress that a path of a host comes from. */
+  readonly ownerOf: (host: string, path: string) => ObjectRef | undefined;
   /** Ids and keys of the parts that a host's document counts on. */
   readonly needsOf: (host: string) => readonly string[];
 }
@@ -90,6 +92,13 @@ export function needsIn(model: Model): Plan["needsOf"] {
       for (const key of profile === undefined ? [] : [profile.id, ...(profile.requires ?? [])]) needs.add(key);
     }
     return [...needs];
+  };
+}
+
+export function ownerIn(model: Model): Plan["ownerOf"] {
+  return (name, path) => {
+    const host = model.hosts.find((h) => h.name === name);
+    return host?.routes.find(({ match }) => match.text === path)?.source;
   };
 }
 

@@ -3,7 +3,7 @@ import { decode } from "cjson.safe";
 import { routePattern } from "../router/route";
 import type { BackendDocument, Batch, BatchAnswer, Changes, HostDocument, ServersDocument } from "../wire";
 import type { Check } from "./check";
-import { checkBackends, checkBatch, checkGeneral, checkHosts, checkServers, encodeDocument, findNull } from "./documents";
+import { checkBackends, checkBatch, checkGeneral, checkHosts, checkServers, checkTexts, encodeDocument, findNull } from "./documents";
 import { type Entries, type Kind, listKeys, readVersion, type StoredBatch, storeBatch } from "./store";
 
 /** HTTP status and body. */
@@ -66,6 +66,22 @@ function regexProblem(pattern: string): string | undefined {
   }
   const [atRunTime] = string.find(problem, "pcre_exec", 1, true);
   return atRunTime === undefined ? problem : undefined;
+}
+
+/** POST of regular expressions that nobody has stored yet. */
+function checkExpressions(text: string): Answer {
+  const [document, problem] = readDocument(text, checkTexts);
+  if (problem !== undefined) {
+    return refuse(400, problem);
+  }
+  const refused = new LuaTable<string, string>();
+  for (const expression of document as readonly string[]) {
+    const found = regexProblem(expression);
+    if (found !== undefined) {
+      refused.set(expression, found);
+    }
+  }
+  return { status: 200, body: encodeDocument({ refused }) };
 }
 
 function collectProblems(host: HostDocument, problems: Problem[]): void {
@@ -188,4 +204,4 @@ function replaceGeneral(text: string): Answer {
   return store({ general: encodeDocument(document) }) ?? created;
 }
 
-export { applyBatch, replaceDocuments, replaceGeneral, replaceServers };
+export { applyBatch, checkExpressions, replaceDocuments, replaceGeneral, replaceServers };

@@ -181,5 +181,6 @@ function findNull(value: unknown, at: string): string | undefined {
 
 const checkBackends = list(checkBackend);
 const checkHosts = list(checkHost);
+const checkTexts = list(text);
 
-export { checkBackends, checkBatch, checkGeneral, checkHosts, checkServers, encodeDocument, findNull, timeouts };
+export { checkBackends, checkBatch, checkGeneral, checkHosts, checkServers, checkTexts, encodeDocument, findNull, timeouts };

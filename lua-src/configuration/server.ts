@@ -1,6 +1,6 @@
 /** Answers /configuration/* on the unix socket. */
 import { paths, type StateDocument } from "../wire";
-import { type Answer, applyBatch, replaceDocuments, replaceGeneral, replaceServers } from "./batch";
+import { type Answer, applyBatch, checkExpressions, replaceDocuments, replaceGeneral, replaceServers } from "./batch";
 import { encodeDocument } from "./documents";
 import { explain } from "./match";
 import { settings } from "./settings";
@@ -97,6 +97,7 @@ const writers: Record<string, Handler> = {
   [paths.routes]: (body) => replaceDocuments("hosts", body),
   [paths.servers]: replaceServers,
   [paths.general]: replaceGeneral,
+  [paths.expressions]: checkExpressions,
 };
 
 /** The body, from memory or from the file that nginx put it into. */

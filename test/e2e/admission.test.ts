@@ -62,6 +62,37 @@ describe("text that nginx refuses is refused with its words and the annotation's
   });
 });
 
+describe("a regular expression that PCRE cannot read is refused with its words", () => {
+  const regex = (path: string, more: Readonly<Record<string, string>> = {}) =>
+    webhook.review(
+      asCreated(
+        ingress("new", {
+          host: "new.test",
+          paths: { [path]: "app" },
+          pathType: "ImplementationSpecific",
+          annotations: { "use-regex": "true", ...more },
+        }),
+      ),
+    );
+
+  test.each(["/a(", "/a[", "/x{2,1}", "/(?<n", "/a**"])("path %s", async (path) => {
+    const { allowed, message } = await regex(path);
+    expect([allowed, message]).toEqual([false, expect.stringContaining(`path ${path} is no regular expression: pcre`)]);
+  });
+
+  test("what JavaScript does not know and PCRE does is none of them", async () => {
+    for (const path of ["/(?>a+)b", "/(?P<name>x)", "/(?i:A)", "/\\Qa\\E", "/a++"]) expect((await regex(path)).message).toBe("");
+  });
+
+  test("server-alias", async () => {
+    const { allowed, message } = await regex("/", { "server-alias": "~^a\\p{Nope}" });
+    expect([allowed, message]).toEqual([
+      false,
+      expect.stringContaining(`annotation ${prefix}/server-alias is no regular expression: pcre`),
+    ]);
+  });
+});
+
 test("good text is admitted, whatever else is refused", async () => {
   const snippets = {
     "configuration-snippet": "set $mine 1; if ($mine) { add_header X-A $host always; }",

@@ -57,6 +57,29 @@ describe("a mistake is reported with object, field and reason, and harms nobody 
     await othersAreServed("port");
   });
 
+  test("an Ingress with a path that PCRE cannot read, for as long as it has it", async () => {
+    const bad = (name: string) =>
+      ingress(name, {
+        host: `${name}.test`,
+        paths: { "/a(": "app-a", "/good": "app-a" },
+        pathType: "ImplementationSpecific",
+        annotations: { "use-regex": "true" },
+      });
+    await controller.apply("bad-path.json", [bad("bad-path"), bad("other-path")]);
+    for (const mark of ["path", "path-again"]) {
+      const found = await finding("path-invalid", "Ingress default/bad-path");
+      expect([found.at, found.text]).toEqual(["bad-path.test/a(", expect.stringContaining("pcre")]);
+      expect((await get({ port: controller.ports.http, host: "bad-path.test", path: "/good" })).app).toBe("app-a");
+      expect((await get({ port: controller.ports.http, host: "bad-path.test", path: "/a(" })).status).toBe(404);
+      await othersAreServed(mark);
+    }
+    await controller.apply("bad-path.json", [bad("other-path")]);
+    const left = (await controller.findings()).filter(({ code }) => code === "path-invalid");
+    expect(left.map(({ object }) => object)).toEqual(["Ingress default/other-path"]);
+    await controller.apply("bad-path.json", []);
+    expect((await controller.findings()).filter(({ code }) => code === "path-invalid")).toEqual([]);
+  });
+
   test("an Ingress whose Secret is missing is served with the default certificate", async () => {
     const options = { host: "no-secret.test", paths: { "/": "app-a" }, tlsSecret: "absent-secret" };
     await controller.apply("bad-secret.json", [ingress("no-secret", options)]);

@@ -47,6 +47,7 @@ export interface IngressOptions {
   readonly host: string;
   /** path → service; default "/" → the Ingress's name. */
   readonly paths?: Readonly<Record<string, string>>;
+  readonly pathType?: string;
   readonly annotations?: Readonly<Record<string, string>>;
   readonly tlsSecret?: string;
   /** Name or number of the service's port; default http. */
@@ -74,7 +75,9 @@ export function ingress(name: string, options: IngressOptions): KubeObject {
       rules: [
         {
           host: options.host,
-          http: { paths: paths.map(([path, to]) => ({ path, pathType: "Prefix", backend: { service: { name: to, port } } })) },
+          http: {
+            paths: paths.map(([path, to]) => ({ path, pathType: options.pathType ?? "Prefix", backend: { service: { name: to, port } } })),
+          },
         },
       ],
     },

@@ -20,7 +20,7 @@ test("an ordinary Ingress is admitted without a warning", () => {
   const nothing = { profiles: new Map(), servers: new Map(), streams: new Map() };
   const { basis, ...checked } = checkIngress(ingress({}), context([]));
   expect(basis).toBeDefined();
-  expect(checked).toEqual({ refusal: undefined, warnings: [], counted: true, tested: 1, parts: nothing });
+  expect(checked).toEqual({ refusal: undefined, warnings: [], counted: true, tested: 1, parts: nothing, expressions: [] });
 });
 
 test("host and path of another Ingress are refused in any path type, namespace and case", () => {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { TestResult } from "../../../control/apply/nginx.ts";
 import type { Running } from "../../../control/apply/tester.ts";
-import { Trial } from "../../../control/apply/trial.ts";
+import { Trial, type TrialAnswer } from "../../../control/apply/trial.ts";
 import { defaultSettings } from "../../../control/catalog/settings.ts";
 import type { ConfBasis } from "../../../control/model/conf-basis.ts";
 import { noStreams } from "../../../control/model/stream.ts";
@@ -50,21 +50,22 @@ function trial(refuses: (conf: string) => string | undefined, running: ConfParts
       expect(timeout).toBeLessThanOrEqual(4000);
       return reason === undefined ? { ok: true } : { ok: false, text: `${reason} in ${file}:7` };
     },
+    expressions: async (list) => new Map(list.filter((text) => text.includes("(")).map((text) => [text, "missing )"])),
   });
 }
 
 test("what is running is not tested again, what is new is tested alone", async () => {
   const one = trial(() => undefined);
-  expect(await one.of(streams("theirs"))).toEqual({ kind: "tested", refused: new Map() });
+  expect(await one.of(streams("theirs"))).toEqual({ kind: "tested", refused: new Map(), expressions: new Map() });
   expect(tested).toEqual([]);
-  expect(await one.of(streams("theirs", "mine"))).toEqual({ kind: "tested", refused: new Map() });
+  expect(await one.of(streams("theirs", "mine"))).toEqual({ kind: "tested", refused: new Map(), expressions: new Map() });
   expect(tested).toEqual(["mine"]);
 });
 
 test("what is refused alone and beside all that is running is refused, in nginx's words, and those beside it are not", async () => {
   const one = trial((conf) => (conf.includes("bad") ? "no" : undefined));
   const answer = await one.of(streams("good", "bad"));
-  expect(answer).toEqual({ kind: "tested", refused: new Map([["bad", "no in nginx.conf:7"]]) });
+  expect(answer).toEqual({ kind: "tested", refused: new Map([["bad", "no in nginx.conf:7"]]), expressions: new Map() });
   const before = tested.length;
   expect(await one.of(streams("good", "bad"))).toEqual(answer);
   expect(tested.slice(before).filter((conf) => conf.includes("bad"))).toEqual([]);
@@ -72,15 +73,23 @@ test("what is refused alone and beside all that is running is refused, in nginx'
 
 test("what only lacks something that others bring is taken", async () => {
   const one = trial((conf) => (conf.includes("theirs") ? undefined : "unknown variable"));
-  expect(await one.of(streams("mine"))).toEqual({ kind: "tested", refused: new Map() });
+  expect(await one.of(streams("mine"))).toEqual({ kind: "tested", refused: new Map(), expressions: new Map() });
   expect(tested).toEqual(["mine", "theirs,mine"]);
 });
 
 test("what only lacks a setting that waits for its reload is taken", async () => {
   const soon = { ...basis, settings: { ...defaultSettings } };
   const one = trial((conf) => (conf.includes("soon") ? undefined : "zero size shared memory zone"), streams("theirs"), soon);
-  expect(await one.of(streams("mine"))).toEqual({ kind: "tested", refused: new Map() });
+  expect(await one.of(streams("mine"))).toEqual({ kind: "tested", refused: new Map(), expressions: new Map() });
   expect(tested).toEqual(["mine", "theirs,mine", "soon,mine"]);
+});
+
+test("regular expressions are read by PCRE, and nothing is asked about none", async () => {
+  const { refused, expressions } = (await trial(() => undefined).of(streams("theirs"), ["a", "b("])) as Extract<
+    TrialAnswer,
+    { kind: "tested" }
+  >;
+  expect([refused.size, [...expressions]]).toEqual([0, [["b(", "missing )"]]]);
 });
 
 test("a test that takes too long, or an nginx that does not run yet, refuses nobody", async () => {
@@ -91,6 +100,7 @@ test("a test that takes too long, or an nginx that does not run yet, refuses nob
     wanted: () => undefined,
     render: () => expect.fail(),
     test: () => expect.fail(),
+    expressions: () => expect.fail(),
   });
   expect(await stopped.of(streams("mine"))).toMatchObject({ kind: "untested" });
 });

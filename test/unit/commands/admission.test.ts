@@ -29,7 +29,10 @@ async function open(listen = (thread: FakeThread): void => void thread.emit("mes
   const threads: FakeThread[] = [];
   const { objects, options } = admissionContext([ingress({ name: "first" })]);
   const flags = { validatingWebhook: ":1", validatingWebhookCertificate: "/c", validatingWebhookKey: "/k", v: 0 } as Options;
-  const trial = { folder: "/t", of: () => Promise.resolve<TrialAnswer>({ kind: "tested", refused: new Map() }) } as unknown as Trial;
+  const trial = {
+    folder: "/t",
+    of: () => Promise.resolve<TrialAnswer>({ kind: "tested", refused: new Map(), expressions: new Map() }),
+  } as unknown as Trial;
   const starts: ThreadStart[] = [];
   const spawn = (start: ThreadStart) => {
     // As it would be cloned on its way.
