@@ -6,6 +6,7 @@ import type { Backend, EndpointSource } from "./model/backend.ts";
 import type { Finding } from "./model/finding.ts";
 import type { Model } from "./model/model.ts";
 import type { Objects } from "./objects/objects.ts";
+import type { EndpointSlice } from "./source/kinds.ts";
 
 /** Addresses of names; run/resolver.ts. */
 interface Addresses {
@@ -23,9 +24,24 @@ export function isTouched(source: EndpointSource, services: ReadonlySet<string>,
   return source.kind === "dns" && names.has(source.host);
 }
 
+interface Found {
+  readonly slices: readonly EndpointSlice[];
+  readonly endpoints: readonly EndpointDocument[];
+}
+
+const memo = new WeakMap<EndpointSource, Found>();
+
+/** The same array again where the same slices are asked for the same source. */
 export function endpointsFrom(source: EndpointSource, objects: Objects, names: Addresses): readonly EndpointDocument[] {
   if (source.kind === "fixed") return source.endpoints;
-  if (source.kind === "slices") return endpointsOf(objects.slices(source.namespace, source.service), source.port);
+  if (source.kind === "slices") {
+    const slices = objects.slices(source.namespace, source.service);
+    const known = memo.get(source);
+    if (known?.slices === slices) return known.endpoints;
+    const endpoints = endpointsOf(slices, source.port);
+    memo.set(source, { slices, endpoints });
+    return endpoints;
+  }
   if (source.kind === "dns") {
     return (names.addressesOf(source.host) ?? []).map((address) => ({ address, port: String(source.port) }));
   }

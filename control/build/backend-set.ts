@@ -1,17 +1,29 @@
 /** The backends of one build: made on first use by the oldest Ingress that names them, paired with canaries. */
 
 import { names, type TrafficShapingDocument } from "../../lua-src/wire.ts";
+import type { ResolvedAnnotations } from "../catalog/resolve.ts";
 import type { Settings } from "../catalog/settings.ts";
 import type { Backend } from "../model/backend.ts";
 import type { Finding } from "../model/finding.ts";
 import type { RecordingLook } from "../objects/references.ts";
-import type { ServicePortRef } from "../source/kinds.ts";
+import type { Service, ServicePortRef } from "../source/kinds.ts";
 import type { Accepted } from "./accept.ts";
 import { type BackendRules, backendOf, defaultBackendOf, firstPortBackend, standInId } from "./backends.ts";
 import { balancingOf, lostSettings } from "./balancing.ts";
 import { type CanaryPair, isCanary, trafficShaping } from "./canary.ts";
 import { type Location, pathsOf } from "./ingress.ts";
 import { Sessions } from "./sessions.ts";
+
+/** What a place in an Ingress makes of the Service that it names. */
+interface Made {
+  readonly service: Service | undefined;
+  readonly zone: string | undefined;
+  readonly backend: Backend;
+  readonly findings: readonly Finding[];
+}
+
+/** By place. Annotations are another object for each version of an Ingress, so that all else follows from the Service. */
+const memo = new WeakMap<ResolvedAnnotations, Map<string, Made>>();
 
 export interface BackendSetOptions {
   readonly defaultBackendService: string;
@@ -100,16 +112,28 @@ export class BackendSet {
   #make(owner: Accepted, service: string, port: ServicePortRef, at: string): string {
     const namespace = owner.ref.namespace;
     const found = this.#look.service(namespace, service);
-    const { backend, findings } = backendOf({ namespace, service, port, about: owner.ref, at }, found, this.#rules(owner));
+    const { backend, findings } = this.#remembered(owner, at, found, () => {
+      const made = backendOf({ namespace, service, port, about: owner.ref, at }, found, this.#rules(owner));
+      return { ...made, backend: { ...made.backend, document: { ...made.backend.document, ...balancingOf(owner) } } };
+    });
     this.#findings.push(...findings);
-    if (!this.#backends.has(backend.id)) {
-      this.#backends.set(backend.id, { ...backend, document: { ...backend.document, ...balancingOf(owner) } });
-    }
+    if (!this.#backends.has(backend.id)) this.#backends.set(backend.id, backend);
     this.#join(owner, backend.id);
     // a Service may be a canary here and stand for itself there
     if (!isCanary(owner)) this.#served.add(backend.id);
     else if (!this.#policies.has(backend.id)) this.#policies.set(backend.id, trafficShaping(owner));
     return backend.id;
+  }
+
+  #remembered(owner: Accepted, at: string, service: Service | undefined, make: () => Pick<Made, "backend" | "findings">): Made {
+    const { zone } = this.#options;
+    const places = memo.get(owner.annotations) ?? new Map<string, Made>();
+    memo.set(owner.annotations, places);
+    const known = places.get(at);
+    if (known !== undefined && known.service === service && known.zone === zone) return known;
+    const made = { ...make(), service, zone };
+    places.set(at, made);
+    return made;
   }
 
   #join(owner: Accepted, id: string): void {
@@ -164,6 +188,10 @@ export class BackendSet {
       if (only && !used.has(id)) continue;
       const alternativeBackends = this.#alternatives.get(id);
       const sessionAffinityConfig = this.#affinity(id);
+      if (policy === undefined && alternativeBackends === undefined && sessionAffinityConfig === undefined) {
+        out.set(id, backend);
+        continue;
+      }
       const document = {
         ...backend.document,
         ...(policy === undefined ? {} : { noServer: only, trafficShapingPolicy: policy }),

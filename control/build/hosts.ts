@@ -2,7 +2,7 @@
 
 import type { FeatureDocuments, HostDocument, RouteDocument, SourceDocument } from "../../lua-src/wire.ts";
 import { names } from "../../lua-src/wire.ts";
-import type { Denied, Feature, Notice, Owner, Place } from "../catalog/feature.ts";
+import type { Denied, Feature, Look, Notice, Owner, Place } from "../catalog/feature.ts";
 import type { Settings } from "../catalog/settings.ts";
 import { features } from "../features/index.ts";
 import { redirectStyle } from "../features/redirect.ts";
@@ -11,6 +11,7 @@ import type { Finding } from "../model/finding.ts";
 import type { ObjectRef } from "../model/ids.ts";
 import type { Fixed, Host, Protocol, Route } from "../model/model.ts";
 import type { RecordingLook } from "../objects/references.ts";
+import { type HostInputs, HostMemo } from "./host-memo.ts";
 import { hostTlsOf } from "./host-tls.ts";
 import type { HostLocations, Location } from "./ingress.ts";
 import { isRegexHost, type Placed, place } from "./precedence.ts";
@@ -28,6 +29,26 @@ export interface HostContext {
   readonly traffic: (target: string, host: string, path: string) => FeatureDocuments;
 }
 
+interface HostResult {
+  readonly host: Host;
+  readonly findings: readonly Finding[];
+  readonly notices: readonly Told[];
+}
+
+interface Told {
+  readonly about: ObjectRef;
+  readonly notice: Notice;
+}
+
+/** While one host is made. */
+interface Making {
+  readonly look: Look;
+  readonly settings: Settings;
+  readonly httpsPort: number;
+  readonly findings: Finding[];
+  readonly notices: Told[];
+}
+
 type HostPlace = Pick<Place, "host" | "owners" | "regex" | "hasCertificate" | "clientAuth">;
 
 interface Compiled {
@@ -43,24 +64,54 @@ const refused: Compiled = { features: {}, slash: {}, fixed: [], denied: true };
 const list = features as unknown as readonly Feature[];
 const notForFallback = new Set(["redirect", "rewrite", "ssl-redirect"]);
 
+const memo = new HostMemo<HostResult>();
+
 /** `targets[i]` is the backend of `host.locations[i]`. */
 export function buildHost(host: HostLocations, targets: readonly string[], context: HostContext): Host {
+  const { settings, httpsPort, certificateIds } = context;
+  const certificate = certificateIds.get(host.name);
+  const mapped = certificate !== undefined || certificateIds.get(host.name.replace(/^[^.]+/, "*")) !== undefined;
+  const traffic = host.locations.map((l, i) => context.traffic(targets[i] ?? names.defaultBackend, host.name, l.path));
+  const inputs: HostInputs = {
+    settings,
+    httpsPort,
+    certificate,
+    mapped,
+    owners: host.owners,
+    targets: targets.map((target, i) => `${target} ${JSON.stringify(traffic[i])}`),
+  };
+  const made = memo.of(host.name, inputs, context.look, (look) => {
+    const making: Making = { look, settings, httpsPort, findings: [], notices: [] };
+    const built = makeHost(host, { targets, traffic, certificate, mapped }, making);
+    return { host: built, findings: making.findings, notices: making.notices };
+  });
+  context.findings.push(...made.findings);
+  for (const { about, notice } of made.notices) tell(context, about, notice);
+  return made.host;
+}
+
+interface Around {
+  readonly targets: readonly string[];
+  readonly traffic: readonly FeatureDocuments[];
+  readonly certificate: string | undefined;
+  readonly mapped: boolean;
+}
+
+function makeHost(host: HostLocations, { targets, traffic, certificate, mapped }: Around, context: Making): Host {
   const regex = isRegexHost(host.locations);
-  const certificate = context.certificateIds.get(host.name);
-  const mapped = certificate !== undefined || context.certificateIds.get(host.name.replace(/^[^.]+/, "*")) !== undefined;
   const owners = host.owners.map((o): Owner => ({ ingress: o.ingress, values: o.annotations.values }));
   const tls = hostTlsOf(host.owners, context.settings, context.look);
   const at: HostPlace = { host: host.name, owners, regex, hasCertificate: mapped, clientAuth: tls.document?.clientAuth };
   const compiled = new Map<Location, Compiled>();
-  const targetOf = new Map(host.locations.map((l, i) => [l, targets[i] ?? names.defaultBackend]));
+  const indexOf = new Map(host.locations.map((l, i) => [l, i]));
   const routes = place(host.name, host.locations, context.findings).map((placed): Route => {
     let c = compiled.get(placed.location);
     if (c === undefined) {
       c = compile(at, placed.location, context);
       compiled.set(placed.location, c);
     }
-    const target = targetOf.get(placed.location) ?? names.defaultBackend;
-    return routeOf(placed, target, c, context.traffic(target, host.name, placed.location.path));
+    const index = indexOf.get(placed.location) ?? -1;
+    return routeOf(placed, targets[index] ?? names.defaultBackend, c, traffic[index] ?? {});
   });
   const settings = {
     ...hostSettings(host),
@@ -102,7 +153,7 @@ function labelsOf(location: Location): SourceDocument {
   };
 }
 
-function compile(place: HostPlace, location: Location, context: HostContext): Compiled {
+function compile(place: HostPlace, location: Location, context: Making): Compiled {
   const owner = location.owner;
   if (owner === undefined) {
     const off = context.settings["enable-access-log-for-default-backend"] ? {} : { accessLog: { off: true as const } };
@@ -135,7 +186,7 @@ function compile(place: HostPlace, location: Location, context: HostContext): Co
       report(context, location, refusal);
       return refused;
     }
-    for (const notice of feature.notices?.(owner.annotations.values as never, at) ?? []) tell(context, owner.ref, notice);
+    for (const notice of feature.notices?.(owner.annotations.values as never, at) ?? []) context.notices.push({ about: owner.ref, notice });
     Object.assign(documents, feature.build?.(owner.annotations.values as never, at));
     fixed.push(...(feature.fixed?.(owner.annotations.values as never, at) ?? []));
   }
@@ -158,7 +209,7 @@ function tell(context: HostContext, about: ObjectRef, { annotation, reason }: No
   context.findings.push({ code: "annotation-invalid", about, at: `metadata.annotations[${annotation}]`, text: reason });
 }
 
-function report(context: HostContext, location: Location, denied: Denied): void {
+function report(context: Making, location: Location, denied: Denied): void {
   if (location.owner === undefined || location.implicit) return;
   const text = `${denied.annotation}: ${denied.reason}; path "${location.path}" answers 503`;
   context.findings.push({ code: denied.code, about: location.owner.ref, at: location.at, text });

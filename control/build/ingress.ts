@@ -40,9 +40,27 @@ export interface PathOf {
 
 const hostName = /^(\*\.)?[a-z0-9_]([-a-z0-9_]*[a-z0-9_])?(\.[a-z0-9_]([-a-z0-9_]*[a-z0-9_])?)*$/;
 
+interface Paths {
+  readonly paths: readonly PathOf[];
+  readonly findings: readonly Finding[];
+}
+
+const memo = new WeakMap<Ingress, Paths>();
+
 /** Rules of one Ingress; hosts that are none are left out with a finding. */
-export function pathsOf(ingress: Ingress, about: ObjectRef, findings: Finding[]): PathOf[] {
+export function pathsOf(ingress: Ingress, about: ObjectRef, findings: Finding[]): readonly PathOf[] {
+  let known = memo.get(ingress);
+  if (known === undefined) {
+    known = readPaths(ingress, about);
+    memo.set(ingress, known);
+  }
+  findings.push(...known.findings);
+  return known.paths;
+}
+
+function readPaths(ingress: Ingress, about: ObjectRef): Paths {
   const out: PathOf[] = [];
+  const findings: Finding[] = [];
   ingress.spec.rules.forEach((rule, i) => {
     if (!isHost(rule.host, `spec.rules[${i}].host`, about, findings)) return;
     rule.paths?.forEach((p, j) => {
@@ -51,7 +69,7 @@ export function pathsOf(ingress: Ingress, about: ObjectRef, findings: Finding[])
       out.push({ host: rule.host.toLowerCase(), path, pathType: p.pathType === "Exact" ? "Exact" : "Prefix", backend: p.backend, at });
     });
   });
-  return out;
+  return { paths: out, findings };
 }
 
 function isHost(host: string, at: string, about: ObjectRef, findings: Finding[]): boolean {

@@ -13,9 +13,13 @@ export interface Touched {
   readonly services: Set<string>;
 }
 
+const noSlices: readonly EndpointSlice[] = [];
+
 export class Objects {
   readonly #byKind = new Map<KindName, Map<string, KubeObject>>();
   readonly #slices = new Map<string, Map<string, EndpointSlice>>();
+  /** Sorted, as long as they do not change. */
+  readonly #sorted = new Map<string, readonly EndpointSlice[]>();
   readonly #unreadable = new Set<KindName>();
   readonly #byName = new Map<string, Set<string>>();
   #references: ReadonlySet<string> = new Set();
@@ -83,6 +87,7 @@ export class Objects {
       this.#slices.set(service, slices);
     }
     slices.set(slice.metadata.name, slice);
+    this.#sorted.delete(service);
     touched.services.add(service);
   }
 
@@ -91,6 +96,7 @@ export class Objects {
     const slices = this.#slices.get(service);
     slices?.delete(slice.metadata.name);
     if (slices?.size === 0) this.#slices.delete(service);
+    this.#sorted.delete(service);
     touched.services.add(service);
   }
 
@@ -168,11 +174,17 @@ export class Objects {
     return this.#kind("Pod").get(nameKey(namespace, name)) as Pod | undefined;
   }
 
-  /** Slices of a Service, sorted by name. */
-  slices(namespace: string, service: string): EndpointSlice[] {
-    const slices = this.#slices.get(nameKey(namespace, service));
-    if (slices === undefined) return [];
-    return [...slices.values()].sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
+  /** Slices of a Service, sorted by name; the same array until one of them changes. */
+  slices(namespace: string, service: string): readonly EndpointSlice[] {
+    const key = nameKey(namespace, service);
+    let sorted = this.#sorted.get(key);
+    if (sorted === undefined) {
+      const slices = this.#slices.get(key);
+      if (slices === undefined) return noSlices;
+      sorted = [...slices.values()].sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
+      this.#sorted.set(key, sorted);
+    }
+    return sorted;
   }
 
   /** The version of an object that was read last; undefined when it is not there. */

@@ -90,13 +90,24 @@ function routeDocument(route: Route, networks: Map<string, string>): RouteDocume
   };
 }
 
+interface BackendText {
+  readonly endpoints: readonly EndpointDocument[];
+  readonly text: string;
+}
+
+const backendMemo = new WeakMap<Backend, BackendText>();
+
 export function backendText(backend: Backend, endpoints: readonly EndpointDocument[]): string {
+  const known = backendMemo.get(backend);
+  if (known?.endpoints === endpoints) return known.text;
   const document: BackendDocument = {
     ...backend.document,
     ...(endpoints.length === 0 ? {} : { endpoints }),
     ...(backend.id === names.defaultBackend && endpoints.length === 0 ? { builtIn404: true } : {}),
   };
-  return JSON.stringify(document);
+  const text = JSON.stringify(document);
+  backendMemo.set(backend, { endpoints, text });
+  return text;
 }
 
 function certificateText(certificate: Certificate): string {

@@ -16,10 +16,18 @@ const families: Readonly<Record<Protocol, Family>> = {
 /** More distinct profiles than this are a finding: nginx.conf must not grow with the cluster. */
 export const profileLimit = 500;
 
+/** Routes live as long as nothing changes them. */
+const memo = new WeakMap<object, { readonly profile: Profile | undefined }>();
+
 /** The profile of a route; undefined is the default location. */
 export function profileOf(route: Pick<Route, "protocol" | "fixed" | "target">): Profile | undefined {
   if (route.target.kind === "fixed") return undefined;
-  return profileFor(families[route.protocol], route.fixed);
+  let known = memo.get(route);
+  if (known === undefined) {
+    known = { profile: profileFor(families[route.protocol], route.fixed) };
+    memo.set(route, known);
+  }
+  return known.profile;
 }
 
 function profileFor(family: Family, fixed: readonly Fixed[]): Profile | undefined {
