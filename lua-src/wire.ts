@@ -248,6 +248,38 @@ export interface FeatureDocuments {
   readonly inFlight?: InFlightDocument;
   readonly measure?: MeasureDocument;
   readonly session?: SessionDocument;
+  readonly trace?: TraceDocument;
+}
+
+/** Each request gets a span, of which its backend is told by W3C headers (traceparent). */
+export interface TraceDocument {
+  /** Of the span; absent: the route's path. */
+  readonly name?: string;
+  /** The client's own trace is not continued. */
+  readonly distrust?: true;
+}
+
+/** Which traces are recorded, and where their spans go; absent: all that no trusted client decides otherwise of, nowhere. */
+export interface TracingDocument {
+  /** Share of the traces that begin here, 0 to 1. */
+  readonly ratio: number;
+  /** What a trusted client decided holds for its traces. */
+  readonly parentBased: boolean;
+  readonly export?: SpanExportDocument;
+}
+
+/**
+ * The controller takes spans on a unix socket: a line with their number and their length in bytes, then the spans, each as
+ * field 2 of OTLP's ScopeSpans. It answers "ok", or another line when it has no room.
+ */
+export interface SpanExportDocument {
+  readonly socket: string;
+  /** Spans in one delivery. */
+  readonly batch: number;
+  /** Spans that a worker keeps; more are lost. */
+  readonly queue: number;
+  /** Milliseconds from a span to its delivery, at most. */
+  readonly delay: number;
 }
 
 /** On every route of a host with ClientAuthDocument: the upstream is told of the client's certificate. */
@@ -502,6 +534,7 @@ export interface GeneralDocument {
   readonly access?: AccessDocument;
   /** Who may name a client, where PROXY lines and forwarded headers come together. */
   readonly proxies?: readonly string[];
+  readonly tracing?: TracingDocument;
 }
 
 /** Lists that hold for all hosts; those that are empty are left out. Patterns as in nginx's map: plain, "~regex", "~*regex". */

@@ -7,6 +7,7 @@ import type { Settings } from "../catalog/settings.ts";
 import { features } from "../features/index.ts";
 import { redirectStyle } from "../features/redirect.ts";
 import { serverSnippetOf } from "../features/snippets.ts";
+import { traceOf } from "../features/telemetry.ts";
 import type { Finding } from "../model/finding.ts";
 import type { ObjectRef } from "../model/ids.ts";
 import type { Fixed, Host, Protocol, Route } from "../model/model.ts";
@@ -158,7 +159,7 @@ function compile(place: HostPlace, location: Location, context: Making): Compile
   if (owner === undefined) {
     const off = context.settings["enable-access-log-for-default-backend"] ? {} : { accessLog: { off: true as const } };
     const required = place.clientAuth?.verify === "on" ? { clientCertificate: { required: true } } : {};
-    return { features: { ...off, ...required }, slash: {}, fixed: [], denied: false };
+    return { features: { ...off, ...required, ...traceOf(context.settings) }, slash: {}, fixed: [], denied: false };
   }
   const denied = owner.annotations.denied;
   if (denied !== undefined) {
@@ -193,11 +194,12 @@ function compile(place: HostPlace, location: Location, context: Making): Compile
   return { features: documents, slash: slashFeatures(documents, owner.annotations.values), fixed, denied: false };
 }
 
-function slashFeatures({ accessLog, customHeaders }: FeatureDocuments, values: object): FeatureDocuments {
+function slashFeatures({ accessLog, customHeaders, trace }: FeatureDocuments, values: object): FeatureDocuments {
   const style = redirectStyle(values);
   return {
     ...(accessLog === undefined ? {} : { accessLog }),
     ...(customHeaders === undefined ? {} : { customHeaders }),
+    ...(trace === undefined ? {} : { trace }),
     ...(style === undefined ? {} : { redirectStyle: style }),
   };
 }

@@ -15,6 +15,7 @@ const builtIn = new Set(
     "upstream_response_time upstream_status uri tcpinfo_rtt tcpinfo_rttvar tcpinfo_snd_cwnd tcpinfo_rcv_space " +
     // ours, from nginx/partials/server.mustache and apply/request-headers.ts
     "namespace ingress_name service_name service_port location_path proxy_upstream_name proxy_alternative_upstream_name req_id subdomain " +
+    "opentelemetry_trace_id opentelemetry_span_id opentelemetry_context_traceparent " +
     "best_http_host pass_access_scheme pass_server_port pass_port"
   ).split(" "),
 );

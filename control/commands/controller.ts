@@ -40,6 +40,7 @@ import { openClusterDuties } from "./cluster.ts";
 import { openDatabases } from "./databases.ts";
 import { streamScript } from "./stream-script.ts";
 import { surroundings } from "./surroundings.ts";
+import { openTracing } from "./tracing.ts";
 import { watchTraffic } from "./traffic.ts";
 
 /** nginx ends its connections itself after worker-shutdown-timeout; this is for one that hangs. */
@@ -110,16 +111,19 @@ export async function runController(options: Options): Promise<number> {
       httpsPort: options.httpsPort,
       healthPath: options.healthCheckPath,
       passthrough: options.enableSslPassthrough && install.features.stream,
+      spanSocket: layout.spanSocket,
     },
     liveStreams: script !== undefined,
     buildOptions: currentOptions,
     onBuilt: (built) => {
       duties?.built();
       watch?.built(built);
+      tracing.built(built);
       admission?.built(built);
     },
   });
 
+  const tracing = await openTracing({ layout, user, configMap, version, board, logger });
   const watch = await watchTraffic(options, layout, user, logger);
   const config = options.manifests === "" ? loadKubeConfig(options) : undefined;
   const source = openSource(options, config, logger);
@@ -199,6 +203,7 @@ export async function runController(options: Options): Promise<number> {
   await health.stop();
   await profiler?.stop();
   await watch?.stop();
+  await tracing.stop();
   return 0;
 }
 

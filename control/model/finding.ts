@@ -55,6 +55,10 @@ export const findingCodes = {
     severity: "warning",
     hint: "Put the database into the folder (--geoip-dir), which is watched, or have it fetched (--maxmind-license-key, --maxmind-mirror).",
   },
+  "spans-unsent": {
+    severity: "warning",
+    hint: "Correct otlp-collector-host and otlp-collector-port, or see why the collector refuses.",
+  },
   "download-failed": {
     severity: "warning",
     hint: "Correct --maxmind-mirror or --maxmind-license-key, or put the database into the folder (--geoip-dir).",

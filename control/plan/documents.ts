@@ -13,6 +13,7 @@ import { names } from "../../lua-src/wire.ts";
 import { namesVariable, routeVariables } from "../catalog/nginx-variables.ts";
 import type { Settings } from "../catalog/settings.ts";
 import { retriesRefused } from "../features/retries.ts";
+import { tracingOf } from "../features/telemetry.ts";
 import type { Backend } from "../model/backend.ts";
 import type { Certificate } from "../model/certificate.ts";
 import type { ConfBasis } from "../model/conf-basis.ts";
@@ -119,12 +120,15 @@ export interface GeneralOptions {
   readonly healthPath: string;
   /** The https port is ssl_preread's. */
   readonly passthrough: boolean;
+  /** Path of the socket on which the controller takes spans. */
+  readonly spanSocket: string;
 }
 
 export function generalOf(basis: ConfBasis, options: GeneralOptions, patterns: readonly HostPattern[]): GeneralDocument {
   const { settings } = basis;
   const headers = [...basis.requestHeaders, ...basis.responseHeaders].map((h) => h.value);
   const snippets = [settings["http-snippet"], settings["server-snippet"], settings["location-snippet"]];
+  const tracing = tracingOf(settings, options.spanSocket);
   const texts = [settings["log-format-upstream"], ...headers, ...snippets];
   return {
     useForwardedHeaders: settings["use-forwarded-headers"],
@@ -142,6 +146,7 @@ export function generalOf(basis: ConfBasis, options: GeneralOptions, patterns: r
     ...(settings["ssl-reject-handshake"] ? { rejectHandshake: true as const } : {}),
     hostPatterns: patterns.map(({ pattern, host }) => ({ pattern, host })),
     ...accessOf(settings),
+    ...(tracing === undefined ? {} : { tracing }),
     ...(chainsAddresses(settings, options.passthrough) ? { proxies: trustedPeers(settings, options.passthrough) } : {}),
   };
 }

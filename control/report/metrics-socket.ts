@@ -1,10 +1,10 @@
 /** The unix socket on which workers deliver their metrics: lines of JSON, an empty line at the end, "ok" as the answer. */
 
-import { chmodSync, chownSync, existsSync, readFileSync, rmSync } from "node:fs";
-import { createServer, type Server, type Socket } from "node:net";
+import type { Socket } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { MetricsLine } from "../../lua-src/wire.ts";
 import type { Logger } from "../run/logger.ts";
+import { listenToWorkers, type WorkerSocket } from "./worker-socket.ts";
 
 export interface MetricsSocketOptions {
   readonly path: string;
@@ -18,31 +18,8 @@ const linesAtOnce = 500;
 const mostBytes = 256 * 1024 * 1024;
 
 /** Rejects when the socket cannot be made. */
-export function listenForMetrics(options: MetricsSocketOptions): Promise<{ stop(): Promise<void> }> {
-  if (existsSync(options.path)) rmSync(options.path);
-  const server = createServer((socket) => serve(socket, options));
-  return new Promise((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(options.path, () => {
-      // connecting is writing: nobody else may count requests
-      chmodSync(options.path, 0o600);
-      const id = options.user === undefined ? undefined : userId(options.user);
-      if (id !== undefined) chownSync(options.path, id, 0);
-      resolve({ stop: () => stop(server) });
-    });
-  });
-}
-
-function stop(server: Server): Promise<void> {
-  return new Promise((resolve) => server.close(() => resolve()));
-}
-
-function userId(name: string): number | undefined {
-  const line = readFileSync("/etc/passwd", "utf8")
-    .split("\n")
-    .find((l) => l.startsWith(`${name}:`));
-  const id = Number(line?.split(":")[2]);
-  return Number.isInteger(id) ? id : undefined;
+export function listenForMetrics(options: MetricsSocketOptions): Promise<WorkerSocket> {
+  return listenToWorkers(options.path, options.user, (socket) => serve(socket, options));
 }
 
 /** All lines of a delivery count or none: what is broken off is sent again. */

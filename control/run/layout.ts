@@ -13,6 +13,7 @@ export interface Layout {
   readonly socket: string;
   /** Outside the private folder: workers of another user deliver there. */
   readonly metricsSocket: string;
+  readonly spanSocket: string;
   /** What profiles read: keys and certificates towards backends. */
   readonly filesDir: string;
   /** Tests of what admission is asked about. */
@@ -37,6 +38,7 @@ export function layoutOf(runtimeDir: string): Layout {
     pidFile: join(dir, "nginx.pid"),
     socket: join(privateDir, "configuration.sock"),
     metricsSocket: join(dir, "metrics.sock"),
+    spanSocket: join(dir, "spans.sock"),
     filesDir: join(privateDir, "files"),
     trialDir: join(privateDir, "trial"),
     tempDir: join(dir, "temp"),

@@ -109,6 +109,11 @@ const checkGeneral = object({
     "blockReferers?": list(text),
   }),
   "proxies?": list(text),
+  "tracing?": object({
+    ratio: number,
+    parentBased: flag,
+    "export?": object({ socket: text, batch: integer(1, 2147483647), queue: integer(1, 2147483647), delay: integer(1, 2147483647) }),
+  }),
 });
 
 const checkServers = object({ certificates: record(text), servers: record(text) });

@@ -4,6 +4,7 @@ import type { Backend } from "../balancer/peers";
 import type { Hold } from "../base/holds";
 import type { Check } from "../configuration/check";
 import type { Route } from "../router/route";
+import type { Span } from "../tracing/context";
 
 /** One request, from routing on: ngx.ctx. The plain request has no more than the first four. */
 export interface RequestState {
@@ -39,6 +40,7 @@ export interface RequestState {
   exit?: number;
   /** Where that answer redirects to. */
   exitTo?: string;
+  span?: Span;
 }
 
 /** Nothing: go on. A status ends the request; with a location it is a redirect. */

@@ -20,6 +20,7 @@ import { rateLimit } from "./rate-limit";
 import { redirect } from "./redirect";
 import { rewrite } from "./rewrite";
 import { sslRedirect } from "./ssl-redirect";
+import { trace } from "./trace";
 import { upstreamVhost } from "./upstream-vhost";
 
 interface Place {
@@ -33,7 +34,9 @@ function place<D, C>(name: keyof FeatureDocuments, feature: Feature<D, C>): Plac
 
 /** Fixed answers, host-wide denial and app-root come before any of these: phases/server-rewrite.ts. */
 const order: readonly Place[] = [
-  // first: redirects and refusals below are not logged either
+  // first: whatever becomes of the request, it has its span
+  place("trace", trace),
+  // redirects and refusals below are not logged either
   place("accessLog", accessLog),
   // before anything that refuses: refusals are errors too
   place("customErrors", customErrors),

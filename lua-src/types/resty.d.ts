@@ -66,6 +66,8 @@ declare module "ffi" {
   /** The finaliser takes the object. */
   export function gc<T extends CData>(object: T, finaliser: (object: T) => void): T;
   export function string(pointer: CData, length: number): string;
+  /** Of a 64-bit type: LuaJIT's operators calculate with it as with a number, in 64 bits. */
+  export function cast(type: string, value: number): number;
   /** A C object of that type: an array when the type says so, then read by index. */
   function create(type: string): CArray;
 

@@ -44,6 +44,7 @@ export function featureRoutes(pod: PodAddress): readonly FeatureRoute[] {
     { name: "upstream-vhost", annotations: { "upstream-vhost": "in.test" } },
     { name: "proxy-redirect", annotations: { "proxy-redirect-from": "http://in.test/", "proxy-redirect-to": "/" } },
     { name: "custom-http-errors", annotations: { "custom-http-errors": "500,503" } },
+    { name: "traced (no collector)", annotations: { "enable-opentelemetry": "true" } },
     { name: "mirror", annotations: { "mirror-target": `http://${pod.address}:${pod.port}/mirror` } },
   ];
 }

@@ -59,7 +59,11 @@ function main(): void {
     const built = build(objects, lastGood, options);
     lastGood = built.lastGood;
     objects.setReferences(built.references);
-    const general = generalOf(built.basis, { httpsPort: 443, healthPath: "/healthz", passthrough: false }, built.model.patterns);
+    const general = generalOf(
+      built.basis,
+      { httpsPort: 443, healthPath: "/healthz", passthrough: false, spanSocket: "" },
+      built.model.patterns,
+    );
     const documents = documentsOf(built.model, general, () => noEndpoints);
     partsOf(built.model);
     applied.acknowledge(applied.difference(documents));

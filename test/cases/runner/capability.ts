@@ -33,7 +33,6 @@ export function missingCapabilities(assume: readonly Need[], without: readonly N
   demand("modsecurity", hasModule("ngx_http_modsecurity_module.so"), "nginx has no ModSecurity module");
   demand("geoip", hasModule("ngx_http_geoip2_module.so"), "nginx has no GeoIP2 module");
   demand("brotli", hasModule("ngx_http_brotli_filter_module.so"), "nginx has no brotli module");
-  demand("opentelemetry", hasModule("otel_ngx_module.so", "ngx_otel_module.so"), "nginx has no OpenTelemetry module");
   demand("stream", hasModule("ngx_stream_module.so") || /--with-stream(\s|$)/m.test(built), "nginx has no stream module");
   demand("http3", built.includes("http_v3"), "nginx is built without HTTP/3");
   for (const need of assume) missing.delete(need);

@@ -19,7 +19,7 @@ const pairs = ["a.test", "*.test"].map((name) => selfSigned(name));
 function shown(built: Built): unknown {
   const documents = documentsOf(
     built.model,
-    generalOf(built.basis, { httpsPort: 443, healthPath: "/healthz", passthrough: false }, built.model.patterns),
+    generalOf(built.basis, { httpsPort: 443, healthPath: "/healthz", passthrough: false, spanSocket: "" }, built.model.patterns),
     () => [],
   );
   const parts = partsOf(built.model);

@@ -73,7 +73,7 @@ test("whatever an Ingress says, it is built, and nothing of it becomes nginx's l
     expect(built.accepted.length).toBeGreaterThan(200);
     documentsOf(
       built.model,
-      generalOf(built.basis, { httpsPort: 443, healthPath: "/healthz", passthrough: false }, built.model.patterns),
+      generalOf(built.basis, { httpsPort: 443, healthPath: "/healthz", passthrough: false, spanSocket: "" }, built.model.patterns),
       () => [],
     );
     const parts = partsOf(built.model);

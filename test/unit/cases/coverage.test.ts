@@ -10,6 +10,13 @@ const elsewhere: Readonly<Record<string, { readonly file: string; readonly text:
   "use-http3": { file: "test/image/checks.ts", text: "serves-http3" },
   "use-geoip2": { file: "test/unit/settings/conf.test.ts", text: "use-geoip2" },
   "geoip2-autoreload-in-minutes": { file: "test/unit/settings/conf.test.ts", text: "geoip2-autoreload-in-minutes" },
+  // cases have no collector
+  ...Object.fromEntries(
+    [
+      ...["opentelemetry-operation-name", "otel-max-export-batch-size", "otel-max-queuesize", "otel-schedule-delay-millis"],
+      ...["otel-service-name", "otlp-collector-host", "otlp-collector-port"],
+    ].map((name) => [name, { file: "test/e2e/tracing.test.ts", text: `"${name}"` }]),
+  ),
 };
 
 test("every row with its full effect has a case of the project's own", () => {

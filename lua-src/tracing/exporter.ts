@@ -1,0 +1,134 @@
+/** Spans of this worker, until the controller has taken them. A full queue drops new ones: tracing never holds up requests. */
+import { logWarning } from "../base/log";
+import { currentGeneral } from "../configuration/general";
+import type { SpanExportDocument } from "../wire";
+
+let waiting: string[] = [];
+let count = 0;
+let lost = 0;
+/** When the next timer that is set will deliver, seconds. */
+let due = math.huge;
+let sending = false;
+/** Told once, not at each try. */
+let told = false;
+
+/** What went wrong; undefined: the controller has them. */
+function deliver(socketPath: string, spans: readonly string[], number: number): string | undefined {
+  const socket = ngx.socket.tcp();
+  socket.settimeouts(1000, 5000, 5000);
+  const [connected, refusal] = socket.connect(`unix:${socketPath}`);
+  if (connected === undefined) {
+    return refusal ?? "no connection";
+  }
+  const content = table.concat(spans as string[]);
+  const [sent, failure] = socket.send(`${number} ${content.length}\n${content}`);
+  if (sent === undefined) {
+    return failure ?? "not sent";
+  }
+  const [answer, silence] = socket.receive("*l");
+  socket.close();
+  return answer === "ok" ? undefined : (answer ?? silence ?? "no answer");
+}
+
+/** At most `most` of those that wait the longest. */
+function take(most: number): LuaMultiReturn<[string[], number]> {
+  if (count <= most) {
+    const [all, number] = [waiting, count];
+    waiting = [];
+    count = 0;
+    return $multi(all, number);
+  }
+  const some: string[] = [];
+  const rest: string[] = [];
+  for (const i of $range(0, count - 1)) {
+    const list = i < most ? some : rest;
+    list[i < most ? i : i - most] = waiting[i]!;
+  }
+  waiting = rest;
+  count -= most;
+  return $multi(some, most);
+}
+
+/** In front of those that came meanwhile, as far as there is room. */
+function putBack(spans: string[], number: number, queue: number): void {
+  const room = math.max(0, queue - number);
+  for (const i of $range(0, math.min(count, room) - 1)) {
+    spans[number + i] = waiting[i]!;
+  }
+  lost += math.max(0, count - room);
+  waiting = spans;
+  count = math.min(queue, number + count);
+}
+
+function tellProblem(problem: string): void {
+  if (!told) {
+    told = true;
+    logWarning("spans cannot be delivered, they are kept", problem);
+  }
+}
+
+/** True: there is nothing left to send. */
+function sendBatch({ socket, batch, queue }: SpanExportDocument): boolean {
+  const [spans, number] = take(batch);
+  const [ok, problem] = pcall(deliver, socket, spans, number);
+  if (ok && problem === undefined) {
+    told = false;
+    return count === 0;
+  }
+  putBack(spans, number, queue);
+  tellProblem(tostring(problem));
+  return true;
+}
+
+function tellLost(): void {
+  if (lost > 0) {
+    logWarning("spans are lost, more came than could be delivered", `${lost}`);
+    lost = 0;
+  }
+}
+
+/** Unless a timer is set that comes earlier. */
+function schedule(delay: number): void {
+  const at = ngx.now() + delay / 1000;
+  if (at < due) {
+    const [set] = ngx.timer.at(delay / 1000, onTimer);
+    // it is 1, whatever the documentation says; none is set in a worker that ends
+    due = set === undefined || set === false ? math.huge : at;
+  }
+}
+
+function onTimer(): void {
+  due = math.huge;
+  if (sending) {
+    return;
+  }
+  sending = true;
+  let target = currentGeneral().tracing?.export;
+  while (target !== undefined && count > 0 && !sendBatch(target)) {
+    target = currentGeneral().tracing?.export;
+  }
+  sending = false;
+  if (target === undefined) {
+    waiting = [];
+    count = 0;
+  }
+  tellLost();
+  if (count > 0 && target !== undefined) {
+    schedule(target.delay);
+  }
+}
+
+/** In the log phase. */
+function addSpan(span: string, { queue, batch, delay }: SpanExportDocument): void {
+  if (count >= queue) {
+    lost += 1;
+    return;
+  }
+  waiting[count] = span;
+  count += 1;
+  if (!sending) {
+    schedule(count >= batch ? 0 : delay);
+  }
+}
+
+export { addSpan };
