@@ -10,26 +10,41 @@ export interface Span {
   readonly sampled: boolean;
 }
 
-const traceLength = 32;
-const spanLength = 16;
+/** Version, trace, span and flags with dashes between them. */
+const shortest = 55;
 const noTrace = "00000000000000000000000000000000";
 const noSpan = "0000000000000000";
 
-function isId(text: string, length: number, none: string): boolean {
-  return text.length === length && text !== none && string.lower(text) === text;
+const dash = 45;
+
+/** Lower-case hexadecimal from `from` to `to`. */
+function isHex(text: string, from: number, to: number): boolean {
+  for (const i of $range(from, to)) {
+    const byte = string.byte(text, i);
+    if (byte < 48 || byte > 102 || (byte > 57 && byte < 97)) {
+      return false;
+    }
+  }
+  return true;
 }
 
 /** Trace, span and the decision of a traceparent; nothing where it is none. A later version may add fields. */
 function readParent(text: string): LuaMultiReturn<[trace?: string, span?: string, sampled?: boolean]> {
-  const [version, trace, span, flags, rest] = string.match(text, "^(%x%x)%-(%x+)%-(%x+)%-(%x%x)(.*)$");
-  if (version === undefined || !isId(trace!, traceLength, noTrace) || !isId(span!, spanLength, noSpan)) {
+  if (text.length < shortest || !isHex(text, 1, 2) || !isHex(text, 4, 35) || !isHex(text, 37, 52) || !isHex(text, 54, 55)) {
     return $multi();
   }
-  const later = version !== "00" && version !== "ff" && string.byte(rest!) === 45;
-  if (version === "ff" || (rest !== "" && !later)) {
+  if (string.byte(text, 3) !== dash || string.byte(text, 36) !== dash || string.byte(text, 53) !== dash) {
     return $multi();
   }
-  return $multi(trace, span, tonumber(flags, 16)! % 2 === 1);
+  const version = string.sub(text, 1, 2);
+  const ends = text.length === shortest || (version !== "00" && string.byte(text, shortest + 1) === dash);
+  const trace = string.sub(text, 4, 35);
+  const span = string.sub(text, 37, 52);
+  if (version === "ff" || !ends || trace === noTrace || span === noSpan) {
+    return $multi();
+  }
+  // 1, 3, 5 … f
+  return $multi(trace, span, (string.byte(text, shortest) % 2 === 1) === string.byte(text, shortest) < 58);
 }
 
 function newSpanId(): string {

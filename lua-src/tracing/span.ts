@@ -1,19 +1,23 @@
-/** A finished request → its span as OTLP's protobuf has it. Only what that needs of protobuf is here. */
+/**
+ * A finished request → its span as OTLP's protobuf has it; only what that needs of protobuf is here. The pieces are put
+ * together once: strings made of strings made of strings would cost more than the request.
+ */
 import { string as bytesOf, cast, new as create } from "ffi";
 import type { RequestState } from "../features/feature";
 import type { Span } from "./context";
 
-/** Bytes of one attribute. */
-const longest = 4096;
+/** Bytes of one attribute; a delivery of 512 spans then stays below the 4 MB that collectors take. */
+const longest = 1024;
 const server = 2;
 const serverError = 2;
 
-const byHex = new LuaTable<string, string>();
-for (const i of $range(0, 255)) {
-  byHex.set(string.format("%02x", i), string.char(i));
-}
-const highBytes = `[${string.char(128)}-${string.char(255)}]`;
 const clock = create("uint64_t[1]");
+const idBytes = create("uint8_t[16]");
+/** Value of a hexadecimal digit by its character. */
+const digits = new LuaTable<number, number>();
+for (const i of $range(0, 15)) {
+  digits.set(string.byte(string.format("%x", i)), i);
+}
 
 function varint(value: number): string {
   let out = "";
@@ -25,47 +29,136 @@ function varint(value: number): string {
   return out + string.char(rest);
 }
 
-/** Number of the field and kind of value, as protobuf begins each: 2 is bytes with their length before them, 1 is 8 bytes, 0 a varint. */
+/** As protobuf begins each field; the kind of value is 2 for bytes with their length before them, 1 for 8 bytes, 0 for a varint. */
 function tag(field: number, kind: number): string {
   return varint(field * 8 + kind);
 }
-
-const tags = {
-  traceId: tag(1, 2),
-  spanId: tag(2, 2),
-  state: tag(3, 2),
-  parent: tag(4, 2),
-  name: tag(5, 2),
-  kind: tag(6, 0) + varint(server),
-  start: tag(7, 1),
-  end: tag(8, 1),
-  attribute: tag(9, 2),
-  key: tag(1, 2),
-  value: tag(2, 2),
-  text: tag(1, 2),
-  integer: tag(3, 0),
-  failed: tag(15, 2) + varint(2) + tag(3, 0) + varint(serverError),
-  span: tag(2, 2),
-};
 
 function field(begin: string, content: string): string {
   return begin + varint(content.length) + content;
 }
 
-function binary(hex: string): string {
-  const [out] = string.gsub(hex, "..", byHex as unknown as Record<string, string>);
-  return out;
+const traceBegin = tag(1, 2) + varint(16);
+const idBegin = tag(2, 2) + varint(8);
+const parentBegin = tag(4, 2) + varint(8);
+const kindAndStart = tag(6, 0) + varint(server) + tag(7, 1);
+const endBegin = tag(8, 1);
+const failed = field(tag(15, 2), tag(3, 0) + varint(serverError));
+const spanTag = tag(2, 2);
+
+/** What stands before a value, by the value's length. */
+interface Prefixes {
+  readonly make: (length: number) => string;
+  readonly known: LuaTable<number, string>;
 }
 
-/** Collectors refuse a whole delivery for one text that is no UTF-8, and whoever sends requests chooses these. */
-function safe(text: string): string {
-  const cut = text.length > longest ? string.sub(text, 1, longest) : text;
-  const [found] = string.find(cut, highBytes);
-  if (found === undefined) {
-    return cut;
+function textField(number: number): Prefixes {
+  return { make: (length) => tag(number, 2) + varint(length), known: new LuaTable() };
+}
+
+/** KeyValue { key, AnyValue { string_value } } in field 9 of the span. */
+function textAttribute(key: string): Prefixes {
+  const begin = field(tag(1, 2), key) + tag(2, 2);
+  return {
+    make: (length) => {
+      const text = tag(1, 2) + varint(length);
+      const value = varint(text.length + length) + text;
+      return tag(9, 2) + varint(begin.length + value.length + length) + begin + value;
+    },
+    known: new LuaTable(),
+  };
+}
+
+/** The same with AnyValue { int_value }; the length is that of the varint. */
+function numberAttribute(key: string): Prefixes {
+  const begin = field(tag(1, 2), key) + tag(2, 2);
+  return {
+    make: (length) => {
+      const value = varint(1 + length) + tag(3, 0);
+      return tag(9, 2) + varint(begin.length + value.length + length) + begin + value;
+    },
+    known: new LuaTable(),
+  };
+}
+
+const state = textField(3);
+const name = textField(5);
+const method = textAttribute("http.method");
+const flavor = textAttribute("http.flavor");
+const target = textAttribute("http.target");
+const scheme = textAttribute("http.scheme");
+const host = textAttribute("http.host");
+const serverName = textAttribute("http.server_name");
+const agent = textAttribute("http.user_agent");
+const status = numberAttribute("http.status_code");
+const route = textAttribute("http.route");
+const port = numberAttribute("net.host.port");
+const peer = textAttribute("net.peer.ip");
+const peerPort = numberAttribute("net.peer.port");
+const namespace = textAttribute("ingress.namespace");
+const ingress = textAttribute("ingress.name");
+const service = textAttribute("ingress.service_name");
+const upstream = textAttribute("ingress.upstream");
+
+/** Of the span that is being encoded, from 1; nothing here waits. */
+const pieces = new LuaTable<number, string>();
+let last = 0;
+let size = 0;
+
+function put(piece: string): void {
+  last += 1;
+  pieces.set(last, piece);
+  size += piece.length;
+}
+
+function prefixOf(prefixes: Prefixes, key: number): string {
+  let prefix = prefixes.known.get(key);
+  if (prefix === undefined) {
+    prefix = prefixes.make(key);
+    prefixes.known.set(key, prefix);
   }
-  const [out] = string.gsub(cut, highBytes, (byte: string) => string.format("%%%02X", string.byte(byte)));
-  return out;
+  return prefix;
+}
+
+/** Text of our own or of nginx. */
+function putText(prefixes: Prefixes, value: string | undefined): void {
+  if (value !== undefined && value !== "") {
+    put(prefixOf(prefixes, value.length));
+    put(value);
+  }
+}
+
+function escaped(byte: string): string {
+  return string.format("%%%02X", string.byte(byte));
+}
+
+const highBytes = `[${string.char(128)}-${string.char(255)}]`;
+
+/** Collectors refuse a whole delivery for one text that is no UTF-8, and whoever sends requests chooses these. */
+function putForeign(prefixes: Prefixes, value: string | undefined): void {
+  if (value === undefined) {
+    return;
+  }
+  let text = value.length > longest ? string.sub(value, 1, longest) : value;
+  const [found] = ngx.re.find(text, "[^\\x00-\\x7f]", "jo");
+  if (found !== undefined) {
+    [text] = string.gsub(text, highBytes, escaped);
+  }
+  putText(prefixes, text);
+}
+
+function putNumber(prefixes: Prefixes, value: number | undefined): void {
+  if (value !== undefined) {
+    putText(prefixes, varint(value));
+  }
+}
+
+/** `count` bytes of a hexadecimal id. */
+function binary(hex: string, count: number): string {
+  for (const i of $range(0, count - 1)) {
+    idBytes[i] = digits.get(string.byte(hex, 2 * i + 1))! * 16 + digits.get(string.byte(hex, 2 * i + 2))!;
+  }
+  return bytesOf(idBytes, count);
 }
 
 /** `seconds` is exact to the millisecond. */
@@ -74,81 +167,56 @@ function nanoseconds(seconds: number): string {
   return bytesOf(clock, 8);
 }
 
-/** Key as it begins the attribute. */
-function keyOf(name: string): string {
-  return field(tags.key, name) + tags.value;
+function putRequest(): void {
+  putText(method, ngx.req.get_method());
+  putText(flavor, string.sub(ngx.var.get("server_protocol") ?? "", 6));
+  putForeign(target, ngx.var.get("request_uri"));
+  putText(scheme, ngx.var.get("scheme"));
+  putForeign(host, ngx.var.get("http_host"));
+  putForeign(serverName, ngx.var.get("host"));
+  putForeign(agent, ngx.var.get("http_user_agent"));
+  putNumber(status, ngx.status);
+  putNumber(port, tonumber(ngx.var.get("server_port")));
+  putText(peer, ngx.var.get("remote_addr"));
+  putNumber(peerPort, tonumber(ngx.var.get("remote_port")));
 }
 
-const keys = {
-  method: keyOf("http.method"),
-  flavor: keyOf("http.flavor"),
-  target: keyOf("http.target"),
-  scheme: keyOf("http.scheme"),
-  host: keyOf("http.host"),
-  serverName: keyOf("http.server_name"),
-  agent: keyOf("http.user_agent"),
-  status: keyOf("http.status_code"),
-  route: keyOf("http.route"),
-  port: keyOf("net.host.port"),
-  peer: keyOf("net.peer.ip"),
-  peerPort: keyOf("net.peer.port"),
-  namespace: keyOf("ingress.namespace"),
-  ingress: keyOf("ingress.name"),
-  service: keyOf("ingress.service_name"),
-  upstream: keyOf("ingress.upstream"),
-};
+function putRoute(request: RequestState): void {
+  const source = request.route.source;
+  const backend = request.backend ?? request.route.backend;
+  putForeign(route, source.get(5));
+  putText(namespace, source.get(1));
+  putText(ingress, source.get(2));
+  putText(service, source.get(3));
+  putText(upstream, backend?.name);
+}
 
-function textAttribute(key: string, value: string | undefined): string {
-  if (value === undefined || value === "") {
-    return "";
+/** In the log phase. `called`: undefined is the route's path. */
+function encodeSpan(span: Span, called: string | undefined, request: RequestState): string {
+  last = 2;
+  size = 0;
+  put(traceBegin);
+  put(binary(span.trace, 16));
+  put(idBegin);
+  put(binary(span.id, 8));
+  if (span.parent !== undefined) {
+    putForeign(state, ngx.var.get("http_tracestate"));
+    put(parentBegin);
+    put(binary(span.parent, 8));
   }
-  return field(tags.attribute, key + field("", field(tags.text, safe(value))));
-}
-
-function numberAttribute(key: string, value: number | undefined): string {
-  return value === undefined ? "" : field(tags.attribute, key + field("", tags.integer + varint(value)));
-}
-
-function attributes({ route, backend }: RequestState): string {
-  const source = route.source;
-  const upstream = backend ?? route.backend;
-  return (
-    textAttribute(keys.method, ngx.req.get_method()) +
-    textAttribute(keys.flavor, string.sub(ngx.var.get("server_protocol") ?? "", 6)) +
-    textAttribute(keys.target, ngx.var.get("request_uri")) +
-    textAttribute(keys.scheme, ngx.var.get("scheme")) +
-    textAttribute(keys.host, ngx.var.get("http_host")) +
-    textAttribute(keys.serverName, ngx.var.get("host")) +
-    textAttribute(keys.agent, ngx.var.get("http_user_agent")) +
-    textAttribute(keys.route, source.get(5)) +
-    numberAttribute(keys.status, ngx.status) +
-    numberAttribute(keys.port, tonumber(ngx.var.get("server_port"))) +
-    textAttribute(keys.peer, ngx.var.get("remote_addr")) +
-    numberAttribute(keys.peerPort, tonumber(ngx.var.get("remote_port"))) +
-    textAttribute(keys.namespace, source.get(1)) +
-    textAttribute(keys.ingress, source.get(2)) +
-    textAttribute(keys.service, source.get(3)) +
-    textAttribute(keys.upstream, upstream?.name)
-  );
-}
-
-/** In the log phase. `name`: undefined is the route's path. */
-function encodeSpan(span: Span, name: string | undefined, request: RequestState): string {
-  const state = span.parent === undefined ? undefined : ngx.var.get("http_tracestate");
-  const content =
-    field(tags.traceId, binary(span.trace)) +
-    field(tags.spanId, binary(span.id)) +
-    (state === undefined ? "" : field(tags.state, safe(state))) +
-    (span.parent === undefined ? "" : field(tags.parent, binary(span.parent))) +
-    field(tags.name, safe(name ?? request.route.source.get(5) ?? "/")) +
-    tags.kind +
-    tags.start +
-    nanoseconds(ngx.req.start_time()) +
-    tags.end +
-    nanoseconds(ngx.now()) +
-    attributes(request) +
-    (ngx.status >= 500 ? tags.failed : "");
-  return field(tags.span, content);
+  putForeign(name, called ?? request.route.source.get(5));
+  put(kindAndStart);
+  put(nanoseconds(ngx.req.start_time()));
+  put(endBegin);
+  put(nanoseconds(ngx.now()));
+  putRequest();
+  putRoute(request);
+  if (ngx.status >= 500) {
+    put(failed);
+  }
+  pieces.set(1, spanTag);
+  pieces.set(2, varint(size));
+  return table.concat(pieces as unknown as string[], "", 1, last);
 }
 
 export { encodeSpan };
