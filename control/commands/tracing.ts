@@ -51,8 +51,8 @@ export async function openTracing({ layout, user, configMap, version, board, log
       report();
     },
     async stop(): Promise<void> {
-      exporter.stop();
       await socket.stop();
+      await exporter.stop();
     },
   };
 }

@@ -20,6 +20,8 @@ interface Delivery {
 const method = "/opentelemetry.proto.collector.trace.v1.TraceService/Export";
 const deadlineMs = 10_000;
 const longestPause = 30_000;
+/** Milliseconds for what is left at the end. */
+const lastMs = 2000;
 const mostBytes = 16 * 1024 * 1024;
 const unavailable = 14;
 /** Codes of gRPC that OTLP says to try again after: cancelled, deadline, exhausted, aborted, out of range, unavailable, data loss. */
@@ -57,7 +59,10 @@ export class SpanExporter {
     return true;
   }
 
-  stop(): void {
+  /** What was taken last is on its way for a moment yet. */
+  async stop(): Promise<void> {
+    const until = Date.now() + lastMs;
+    while (this.#sending && Date.now() < until) await pause(20);
     this.#stop.abort();
     this.#client?.close();
   }

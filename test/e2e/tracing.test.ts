@@ -13,6 +13,7 @@ let controller: Controller;
 let pods: Pods;
 let collector: Collector | undefined;
 let port: number;
+let stopped = false;
 
 beforeAll(async () => {
   [port] = (await freePorts(1)) as [number];
@@ -40,7 +41,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   collector?.stop();
-  await controller?.stop();
+  if (!stopped) await controller?.stop();
   await pods?.stop();
 });
 
@@ -223,5 +224,13 @@ describe("delivery", () => {
     await settings({ "otel-schedule-delay-millis": "600000", "worker-processes": "2" });
     expect((await controller.state()).reloads).toBe(1);
     expect((await spans(1)).map(({ attributes }) => attributes["http.target"])).toEqual(["/last"]);
+  });
+
+  test("what was gathered is delivered when the controller ends", async () => {
+    await settings({ "otel-schedule-delay-millis": "600000" });
+    await ask("app.test", "/end");
+    stopped = true;
+    await controller.stop();
+    expect(collector!.spans.map(({ attributes }) => attributes["http.target"])).toEqual(["/end"]);
   });
 });
