@@ -175,7 +175,7 @@ describe("delivery", () => {
   });
 
   test("a full queue drops what comes then", async () => {
-    await settings({ "otel-max-queuesize": "3", "otel-schedule-delay-millis": "1500" });
+    await settings({ "otel-max-queuesize": "3", "otel-schedule-delay-millis": "3000" });
     for (const path of ["/1", "/2", "/3", "/4", "/5"]) await ask("app.test", path);
     const found = await spans(3);
     expect(found.map(({ attributes }) => attributes["http.target"])).toEqual(["/1", "/2", "/3"]);

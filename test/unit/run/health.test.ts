@@ -93,7 +93,7 @@ test.each(["gzip", "identity"])(
     expect(whole === expected.join("")).toBe(true);
     const response = await fetch(`http://127.0.0.1:${server.port}/metrics`, { headers });
     await response.body!.cancel();
-    await vi.waitUntil(() => ended === 2);
+    await vi.waitUntil(() => ended === 2, { timeout: 20_000 });
   },
 );
 
