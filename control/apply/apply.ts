@@ -5,7 +5,7 @@
  */
 
 import { setTimeout as pause } from "node:timers/promises";
-import type { BatchAnswer, EndpointDocument } from "../../lua-src/wire.ts";
+import type { EndpointDocument } from "../../lua-src/wire.ts";
 import type { Settings } from "../catalog/settings.ts";
 import { wafDirectives } from "../features/waf.ts";
 import { type ConfBasis, isSameBasis } from "../model/conf-basis.ts";
@@ -16,17 +16,15 @@ import { fileDirectives } from "../plan/conf-files.ts";
 import { lacking } from "../plan/conf-modules.ts";
 import { builtInParts, type ConfParts, type Plan } from "../plan/plan.ts";
 import { filesOf } from "../plan/profiles.ts";
-import { Applied, isEmpty } from "./applied.ts";
 import type { ApplyOptions, ApplyState, Outcome } from "./apply-options.ts";
 import { serves } from "./bad-parts.ts";
-import { DataPlaneError, type Deltas } from "./dataplane.ts";
 import { beforeReload } from "./early.ts";
 import { dropFiles, writeWhole } from "./files.ts";
 import { needsRestart } from "./rebind.ts";
-import { RefusedRoutes } from "./refused-routes.ts";
 import { ReloadLog } from "./reload-log.ts";
 import { reloadReason } from "./reload-reason.ts";
 import { renderConf } from "./render.ts";
+import { Sender } from "./sender.ts";
 import { withoutTakenPorts } from "./stream-ports.ts";
 import { takenTexts } from "./stream-texts.ts";
 import { type Running, Tester } from "./tester.ts";
@@ -37,9 +35,7 @@ const serialPause = 500;
 
 export class Apply {
   readonly #o: ApplyOptions;
-  readonly #applied = new Applied();
-  readonly #refusedRoutes = new RefusedRoutes();
-  #version = 0;
+  readonly #sender: Sender;
   #running: Running | undefined;
   /** Of the last plan; not running yet while its reload waits. */
   #wanted: ConfBasis | undefined;
@@ -55,6 +51,7 @@ export class Apply {
 
   constructor(options: ApplyOptions) {
     this.#o = options;
+    this.#sender = new Sender(options.dataPlane);
     this.#log = new ReloadLog(options.onReload);
     this.#tester = new Tester({ ...options, render: (basis, profiles) => this.#render(basis, profiles) });
     this.trial = new Trial({
@@ -74,7 +71,7 @@ export class Apply {
 
   state(): ApplyState {
     return {
-      version: this.#version,
+      version: this.#sender.version,
       conf: this.#running?.rendered.hash ?? "",
       ...this.#log.counts(),
       nginxPid: this.#o.nginx.pid,
@@ -88,17 +85,12 @@ export class Apply {
 
   /** nginx died: everything is sent again to the next one. */
   forget(): void {
-    this.#applied.clear();
-    this.#refusedRoutes.clear();
-    this.#version = 0;
+    this.#sender.forget();
   }
 
   /** The endpoints of some backends changed and nothing else. */
   async applyBackends(texts: ReadonlyMap<string, string>): Promise<void> {
-    const upsert = new Map(
-      [...texts].filter(([id, text]) => this.#applied.backend(id) !== undefined && this.#applied.backend(id) !== text),
-    );
-    if (upsert.size > 0) await this.#send({ backends: { upsert, remove: [] } });
+    await this.#sender.send(this.#sender.changedBackends(texts));
   }
 
   /** The same for TCP and UDP services whose endpoints do not stand in the conf; by stream key. */
@@ -119,25 +111,25 @@ export class Apply {
     const conf = this.#chooseConf(plan, this.#wanted);
     if (!this.#o.nginx.running) await this.#start(conf, findings);
     else if (this.#adopting) await this.#adopt(conf);
-    const change = this.#applied.difference(plan.documents);
+    const change = this.#sender.difference(plan.documents);
     if (this.#running !== undefined && this.#running.rendered.hash === conf.rendered.hash) {
-      await this.#sendAll(change);
+      await this.#sender.send(change);
       this.#o.nginx.quitOrphans();
       streamEndpoints.keep(new Set(plan.streamEndpoints.keys()));
       return { findings: [...findings, ...this.#standing(plan)] };
     }
-    await this.#sendAll(beforeReload(change, plan, conf, this.#running));
+    await this.#sender.send(beforeReload(change, plan, conf, this.#running));
     const waitMs = this.#reloadWait(conf);
     if (waitMs > 0) return { findings: [...findings, ...this.#standing(plan)], waitMs };
     await this.#reload(conf, findings);
-    await this.#sendAll(this.#applied.difference(plan.documents));
+    await this.#sender.send(this.#sender.difference(plan.documents));
     streamEndpoints.keep(new Set(plan.streamEndpoints.keys()));
     return { findings: [...findings, ...this.#standing(plan)] };
   }
 
   /** About what is still as it was when it was tested or sent. */
   #standing(plan: Plan): Finding[] {
-    return [...this.#tester.bad.findings(plan), ...this.#refusedRoutes.findings(plan)];
+    return [...this.#tester.bad.findings(plan), ...this.#sender.findings(plan)];
   }
 
   /** Milliseconds until nginx may be reloaded, or may be asked about again. */
@@ -228,11 +220,8 @@ export class Apply {
 
   /** A controller before this one filled the data plane: what it left is sent again or removed. */
   async #adopt(conf: Running): Promise<void> {
-    const state = await this.#o.dataPlane.state();
-    if (state === undefined) throw new Error("nginx runs but its configuration socket does not answer");
-    if (state.version > 0) this.#applied.seed(await this.#o.dataPlane.keys());
-    this.#version = state.version;
-    if (state.conf === conf.rendered.hash) this.#running = conf;
+    const running = await this.#sender.takeOver();
+    if (running === conf.rendered.hash) this.#running = conf;
     this.#adopting = false;
   }
 
@@ -290,8 +279,7 @@ export class Apply {
   async #refillIfEmptied(usable: Running): Promise<void> {
     const sizes = (running: Running) => running.rendered.text.match(/lua_shared_dict [^;]*;/g)?.join();
     if (this.#running === undefined || sizes(this.#running) === sizes(usable)) return;
-    this.#applied.seed(await this.#o.dataPlane.keys());
-    this.#version = (await this.#o.dataPlane.state())?.version ?? 0;
+    await this.#sender.takeOver();
   }
 
   /** Waits until a worker with that conf answers. */
@@ -302,28 +290,6 @@ export class Apply {
       if (Date.now() > until) throw new Error(`nginx does not come up with conf ${hash}`);
       if (!this.#o.nginx.running) throw new Error("nginx died while it was starting");
       await pause(4);
-    }
-  }
-
-  async #sendAll(change: Deltas): Promise<void> {
-    const { general, ...rest } = change;
-    const deltas: Deltas = general === "" ? rest : change;
-    if (isEmpty(deltas)) return;
-    await this.#send(deltas);
-  }
-
-  async #send(deltas: Deltas): Promise<BatchAnswer> {
-    try {
-      const answer = await this.#o.dataPlane.patch(this.#version + 1, deltas);
-      this.#version = answer.version;
-      this.#applied.acknowledge(deltas);
-      this.#refusedRoutes.answered(deltas.hosts, answer.problems ?? []);
-      return answer;
-    } catch (error) {
-      if (error instanceof DataPlaneError && error.status === 409) {
-        this.#version = (await this.#o.dataPlane.state())?.version ?? this.#version;
-      }
-      throw error;
     }
   }
 }
