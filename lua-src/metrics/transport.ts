@@ -1,5 +1,6 @@
 /** Lines of metrics → the controller. Those that it could not take are sent again before newer ones are. */
 import { decode, encode } from "cjson.safe";
+import { tellController } from "../base/controller-socket";
 import { logWarning } from "../base/log";
 import { settings } from "../configuration/settings";
 import type { MetricsLine } from "../wire";
@@ -36,19 +37,13 @@ function sendPieces(socket: TcpSocket, lines: readonly MetricsLine[]): string | 
 
 /** The controller answers one line when it has taken all. */
 function deliver(lines: readonly MetricsLine[]): string | undefined {
-  const socket = ngx.socket.tcp();
-  socket.settimeouts(1000, 5000, 5000);
-  const [connected, refusal] = socket.connect(`unix:${settings.metrics!.socket}`);
-  if (connected === undefined) {
-    return refusal ?? "no connection";
-  }
-  let problem = sendPieces(socket, lines);
-  if (problem === undefined) {
-    socket.send("\n");
-    const [answer, silence] = socket.receive("*l");
-    problem = answer === undefined ? (silence ?? "no answer") : undefined;
-  }
-  socket.close();
+  const [, problem] = tellController(settings.metrics!.socket, (socket) => {
+    const failure = sendPieces(socket, lines);
+    if (failure === undefined) {
+      socket.send("\n");
+    }
+    return failure;
+  });
   return problem;
 }
 

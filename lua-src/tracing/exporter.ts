@@ -1,4 +1,5 @@
 /** Spans of this worker, until the controller has taken them. A full queue drops new ones: tracing never holds up requests. */
+import { tellController } from "../base/controller-socket";
 import { logWarning } from "../base/log";
 import { currentGeneral } from "../configuration/general";
 import type { SpanExportDocument } from "../wire";
@@ -14,20 +15,12 @@ let told = false;
 
 /** What went wrong; undefined: the controller has them. */
 function deliver(socketPath: string, spans: readonly string[], number: number): string | undefined {
-  const socket = ngx.socket.tcp();
-  socket.settimeouts(1000, 5000, 5000);
-  const [connected, refusal] = socket.connect(`unix:${socketPath}`);
-  if (connected === undefined) {
-    return refusal ?? "no connection";
-  }
   const content = table.concat(spans as string[]);
-  const [sent, failure] = socket.send(`${number} ${content.length}\n${content}`);
-  if (sent === undefined) {
-    return failure ?? "not sent";
-  }
-  const [answer, silence] = socket.receive("*l");
-  socket.close();
-  return answer === "ok" ? undefined : (answer ?? silence ?? "no answer");
+  const [answer, problem] = tellController(socketPath, (socket) => {
+    const [, failure] = socket.send(`${number} ${content.length}\n${content}`);
+    return failure;
+  });
+  return answer === "ok" ? undefined : (answer ?? problem);
 }
 
 /** At most `most` of those that wait the longest. */
@@ -127,7 +120,8 @@ function addSpan(span: string, { queue, batch, delay }: SpanExportDocument): voi
   waiting[count] = span;
   count += 1;
   if (!sending) {
-    schedule(count >= batch ? 0 : delay);
+    // once for each batch: while the controller is away more pile up, and the delay holds
+    schedule(count === batch ? 0 : delay);
   }
 }
 
