@@ -35,6 +35,8 @@ export class Board {
 
   /** Replaces what this origin said before. */
   set(origin: string, findings: readonly Finding[]): void {
+    // said often by those who have nothing to say
+    if (findings.length === 0 && (this.#byOrigin.get(origin)?.length ?? 0) === 0) return;
     this.#byOrigin.set(origin, findings);
     const next = new Map<string, { readonly finding: Finding; readonly since: string }>();
     const now = new Date().toISOString();
