@@ -74,10 +74,17 @@ export class Trial {
   async #run(parts: ConfParts, list: readonly string[], until: number): Promise<TrialAnswer> {
     const now = this.#o.running();
     if (now === undefined) return { kind: "untested", why: "nginx does not run yet" };
-    const expressions = list.length === 0 ? new Map<string, string>() : await this.#o.expressions(list, Math.max(1, until - Date.now()));
+    const expressions = await this.#refusedExpressions(list, until);
+    if (expressions === undefined) return { kind: "untested", why: "nginx does not answer on expressions" };
     const fresh = without(parts, now.parts);
     const refused = isNothing(fresh) ? new Map<string, string>() : await this.#refusedParts(fresh, now, until);
     return { kind: "tested", refused, expressions };
+  }
+
+  /** Undefined: nothing answers in time. */
+  async #refusedExpressions(list: readonly string[], until: number): Promise<ReadonlyMap<string, string> | undefined> {
+    if (list.length === 0) return new Map();
+    return await this.#o.expressions(list, Math.max(1, until - Date.now())).catch(() => undefined);
   }
 
   async #refusedParts(fresh: ConfParts, now: Running, until: number): Promise<ReadonlyMap<string, string>> {
