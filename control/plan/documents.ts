@@ -128,8 +128,8 @@ export function generalOf(basis: ConfBasis, options: GeneralOptions, patterns: r
   const { settings } = basis;
   const headers = [...basis.requestHeaders, ...basis.responseHeaders].map((h) => h.value);
   const snippets = [settings["http-snippet"], settings["server-snippet"], settings["location-snippet"]];
-  const tracing = tracingOf(settings, options.spanSocket);
   const texts = [settings["log-format-upstream"], ...headers, ...snippets];
+  const tracing = tracingOf(settings, options.spanSocket);
   return {
     useForwardedHeaders: settings["use-forwarded-headers"],
     useProxyProtocol: settings["use-proxy-protocol"],
