@@ -304,6 +304,7 @@ function upstreamViews(view: ConfView, locations: readonly Location[]): object[]
   ];
   return [...byName.values()].map(({ name, keepalive: kept }) => ({
     name: word(name),
+    secure: name.startsWith("sluice_https") || name.startsWith("sluice_grpcs"),
     keepalive: kept && upstreams.keepalive > 0 ? lines(keepalive) : [],
   }));
 }

@@ -85,7 +85,7 @@ export class Chash {
       if (met.get(place) === undefined) {
         met.set(place, true);
         if (tried === undefined || tried.get(peerKey(peers, place)) === undefined) {
-          if (!heeds || !isFailing(peers, place)) {
+          if (!heeds || !isFailing(peers, place, request)) {
             return place;
           }
           untried = untried === 0 ? place : untried;

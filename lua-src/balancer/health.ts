@@ -1,7 +1,8 @@
 /**
  * Peers that refused a connection (or let it time out) a moment ago, as this worker saw it: they are tried last until
- * the time is over. Keyed by address, because one process may serve several backends. Known only where a try followed:
- * with proxy-next-upstream "off" nobody asks Lua again.
+ * the time is over. Keyed by address, because one process may serve several backends; where TLS is spoken also by upstream
+ * block, because there a failed handshake looks the same, and wrong settings of one Ingress say nothing about others.
+ * Known only where a try followed: with proxy-next-upstream "off" nobody asks Lua again.
  */
 import { currentGeneral } from "../configuration/general";
 import type { RequestState } from "../features/feature";
@@ -26,24 +27,29 @@ function neverConnected(sent: string): boolean {
   return value === "0" || value === "-";
 }
 
+/** What a peer's failures are kept by. */
+function nameOf(key: string, pool: string | undefined): string {
+  return pool === undefined ? key : `${pool} ${key}`;
+}
+
 /** After a failed try; true when no connection came about. */
-function noteFailure(key: string): boolean {
+function noteFailure(key: string, pool: string | undefined): boolean {
   const sent = ngx.var.get("upstream_bytes_sent");
   if (sent === undefined || !neverConnected(sent)) {
     return false;
   }
-  markFailing(key);
+  markFailing(nameOf(key, pool));
   return true;
 }
 
-function markFailing(key: string): void {
+function markFailing(name: string): void {
   const now = ngx.now();
   if (health.count >= most) {
     dropExpired(now);
   }
   health.until = now + rest;
-  health.count += failing.has(key) ? 0 : 1;
-  failing.set(key, health.until);
+  health.count += failing.has(name) ? 0 : 1;
+  failing.set(name, health.until);
 }
 
 function dropExpired(now: number): void {
@@ -70,26 +76,29 @@ function forgiveNew(before: Peers, peers: Peers): void {
   if (health.until === 0) {
     return;
   }
-  const known = new LuaTable<string, boolean>();
-  for (const i of $range(1, before.count)) {
-    known.set(peerKey(before, i), true);
-  }
+  const fresh = new LuaTable<string, boolean>();
   for (const i of $range(1, peers.count)) {
-    const key = peerKey(peers, i);
-    if (!known.has(key) && failing.has(key)) {
-      failing.delete(key);
+    fresh.set(peerKey(peers, i), true);
+  }
+  for (const i of $range(1, before.count)) {
+    fresh.delete(peerKey(before, i));
+  }
+  for (const [name] of pairs(failing)) {
+    const [key] = string.match(name, "%S+$");
+    if (fresh.has(key!)) {
+      failing.delete(name);
       health.count -= 1;
     }
   }
 }
 
-function isFailing(peers: Peers, place: number): boolean {
+function isFailing(peers: Peers, place: number, request: RequestState): boolean {
   const now = ngx.now();
   if (now >= health.until) {
     forgive();
     return false;
   }
-  const until: number | undefined = failing.get(peerKey(peers, place));
+  const until: number | undefined = failing.get(nameOf(peerKey(peers, place), request.pool));
   return until !== undefined && now < until;
 }
 

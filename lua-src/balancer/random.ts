@@ -25,7 +25,7 @@ function bestPlaces(peers: Peers, request: RequestState): Places {
     if (tried === undefined || tried.get(peerKey(peers, i)) === undefined) {
       untriedCount += 1;
       untried.set(untriedCount, i);
-      if (!heeds || !isFailing(peers, i)) {
+      if (!heeds || !isFailing(peers, i, request)) {
         bestCount += 1;
         best.set(bestCount, i);
       }

@@ -34,7 +34,7 @@ export class RoundRobin {
     let [candidate, untried] = [place, 0];
     for (const _ of $range(1, peers.count)) {
       if (tried === undefined || tried.get(peerKey(peers, candidate)) === undefined) {
-        if (!heeds || !isFailing(peers, candidate)) {
+        if (!heeds || !isFailing(peers, candidate, request)) {
           return candidate;
         }
         untried = untried === 0 ? candidate : untried;

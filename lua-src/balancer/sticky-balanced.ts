@@ -51,7 +51,7 @@ export class StickyBalanced {
         key = candidate;
         untried = fresh;
       }
-      if (fresh && (!heeds || !isFailing(peers, found))) {
+      if (fresh && (!heeds || !isFailing(peers, found, request))) {
         place = found;
         key = candidate;
         break;

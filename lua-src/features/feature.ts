@@ -17,6 +17,8 @@ export interface RequestState {
   peer: number;
   /** Keys of those asked before it, from the second try on. */
   tried?: LuaTable<string, true>;
+  /** The upstream block, where it speaks TLS to its peers. */
+  pool?: string;
   /** The peer that is measured by it. */
   held?: Hold;
   /** Session cookie that was put into the answer. */

@@ -26,10 +26,14 @@ function applyTimeouts({ timeouts }: RouteMore): void {
   }
 }
 
-/** A refused connection took no time and nobody saw the request: as long as there are other peers it is none of the tries. */
+/**
+ * A refused connection took no time and nobody saw the request: as long as there are other peers it is none of the tries.
+ * It may have been a TLS handshake, which costs both sides, so there are at most as many of these as of the others.
+ */
 function forgetTry(request: RequestState, count: number): void {
   const tries = triesOf(request);
-  if (tries > 0 && tries + request.tries <= count) {
+  const most = request.pool === undefined ? count : math.min(count, 2 * tries);
+  if (tries > 0 && tries + request.tries <= most) {
     const [, status] = get_last_failure();
     if (status === 502) {
       set_more_tries(1);
@@ -47,13 +51,14 @@ function rememberPeer(request: RequestState, peers: Peers): void {
   if (request.peer <= peers.count) {
     const key = peerKey(peers, request.peer);
     tried.set(key, true);
-    if (noteFailure(key)) {
+    if (noteFailure(key, request.pool)) {
       forgetTry(request, peers.count);
     }
   }
 }
 
-function run(): void {
+/** `pool`: name of the upstream block, where it speaks TLS. */
+function run(pool?: string): void {
   const request = ngx.ctx as RequestState;
   const backend = request.backend;
   if (backend === undefined) {
@@ -71,6 +76,9 @@ function run(): void {
     rememberPeer(request, peers);
     backend.balancer.failed?.(request);
   } else {
+    if (request.pool !== pool) {
+      request.pool = pool;
+    }
     allowTries(request, peers.count);
   }
   const place = backend.balancer.pick(peers, request);

@@ -59,14 +59,29 @@ describe("balancer", () => {
   it("forgets that a peer refused when its address comes anew", () => {
     markFailing("10.0.0.2:80");
     markFailing("10.0.0.3:80");
-    expectEqual(isFailing(peersOf(3), 2), true);
+    expectEqual(isFailing(peersOf(3), 2, request()), true);
     forgiveNew(peersOf(3), peersOf(3));
-    expectEqual(isFailing(peersOf(3), 2), true);
+    expectEqual(isFailing(peersOf(3), 2, request()), true);
     forgiveNew(peersOf(1), peersOf(2));
-    expectEqual(isFailing(peersOf(3), 2), false);
-    expectEqual(isFailing(peersOf(3), 3), true);
+    expectEqual(isFailing(peersOf(3), 2, request()), false);
+    expectEqual(isFailing(peersOf(3), 3, request()), true);
     forgiveNew(peersOf(2), peersOf(3));
-    expectEqual(isFailing(peersOf(3), 3), false);
+    expectEqual(isFailing(peersOf(3), 3, request()), false);
+    forgive();
+  });
+
+  it("holds a failure over TLS against the peer under the same upstream block only", () => {
+    const [mine, other] = [
+      { ...request(), pool: "sluice_https_a" },
+      { ...request(), pool: "sluice_https_b" },
+    ];
+    markFailing("sluice_https_a 10.0.0.1:80");
+    expectEqual(
+      [isFailing(peersOf(1), 1, mine), isFailing(peersOf(1), 1, other), isFailing(peersOf(1), 1, request())],
+      [true, false, false],
+    );
+    forgiveNew(peersOf(0), peersOf(1));
+    expectEqual(isFailing(peersOf(1), 1, mine), false);
     forgive();
   });
 
