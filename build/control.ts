@@ -40,7 +40,7 @@ function copyTemplates(): void {
 
 /** njs knows its modules by bare names. */
 function scriptOf(text: string): string {
-  return transformSync(text, { loader: "ts", target: "es2015" }).code.replaceAll('"node:fs"', '"fs"');
+  return transformSync(text, { loader: "ts", target: "es2015" }).code.replaceAll(/"node:(crypto|fs)"/g, '"$1"');
 }
 
 mkdirSync(dist, { recursive: true });

@@ -289,6 +289,7 @@ export class Loop implements Sink {
       needsOf: needsIn(built.model),
       basis: { ...built.basis, streams },
       streamEndpoints: this.#o.liveStreams ? streamEndpoints(services, endpointsOf) : new Map(),
+      passthroughs: this.#o.liveStreams ? passthroughs : [],
     });
     board.set("apply", findings);
     this.#postpone(waitMs);

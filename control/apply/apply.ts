@@ -102,6 +102,7 @@ export class Apply {
   async apply(plan: Plan): Promise<Outcome> {
     const { settings } = plan.basis;
     const { streamEndpoints } = this.#o;
+    streamEndpoints.pass(plan.passthroughs);
     streamEndpoints.write(plan.streamEndpoints);
     const known = this.#tester.corrected(settings);
     const findings: Finding[] = [...this.#lacking(settings), ...known.findings];
@@ -115,10 +116,12 @@ export class Apply {
     if (this.#running !== undefined && this.#running.rendered.hash === conf.rendered.hash) {
       await this.#sender.send(change);
       this.#o.nginx.quitOrphans();
+      streamEndpoints.passOnly(plan.passthroughs);
       streamEndpoints.keep(new Set(plan.streamEndpoints.keys()));
       return { findings: [...findings, ...this.#standing(plan)] };
     }
     await this.#sender.send(beforeReload(change, plan, conf, this.#running));
+    streamEndpoints.passOnly(plan.passthroughs);
     const waitMs = this.#reloadWait(conf);
     if (waitMs > 0) return { findings: [...findings, ...this.#standing(plan)], waitMs };
     await this.#reload(conf, findings);

@@ -1,9 +1,10 @@
-/** The files from which nginx's stream part takes endpoints at run time. */
+/** The files from which nginx's stream part takes endpoints and passed-through hosts at run time. */
 
 import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { EndpointDocument } from "../../lua-src/wire.ts";
-import { streamFiles } from "../plan/stream-files.ts";
+import type { Passthrough } from "../model/stream.ts";
+import { endpointText, passthroughFile, streamFiles } from "../plan/stream-files.ts";
 import { writeWhole } from "./files.ts";
 
 /** Workers of another user read them. */
@@ -39,6 +40,17 @@ export class StreamEndpoints {
     this.#sweep();
   }
 
+  /** TLS of these hosts too is passed through from now on. */
+  pass(hosts: readonly Passthrough[]): void {
+    for (const host of hosts) this.#put(passthroughFile(host.host), endpointText(host));
+  }
+
+  /** And of no others. */
+  passOnly(hosts: readonly Passthrough[]): void {
+    const wanted = new Set(hosts.map(({ host }) => passthroughFile(host)));
+    for (const file of readdirSync(this.#dir)) if (isHost(file) && !wanted.has(file)) this.#remove(file);
+  }
+
   /** Only these streams are still there. */
   keep(keys: ReadonlySet<string>): void {
     for (const key of [...this.#names.keys()]) if (!keys.has(key)) this.#names.delete(key);
@@ -47,7 +59,7 @@ export class StreamEndpoints {
 
   #sweep(): void {
     const wanted = new Set([...this.#names].flat(2));
-    for (const file of readdirSync(this.#dir)) {
+    for (const file of readdirSync(this.#dir).filter((f) => !isHost(f))) {
       const due = this.#leaving.get(file) ?? this.#now() + nameStays;
       this.#leaving.set(file, due);
       if (wanted.has(file)) this.#leaving.delete(file);
@@ -66,4 +78,8 @@ export class StreamEndpoints {
     writeWhole(join(this.#dir, file), text, mode);
     this.#written.set(file, text);
   }
+}
+
+function isHost(file: string): boolean {
+  return /^[0-9a-f]{64}$/.test(file);
 }

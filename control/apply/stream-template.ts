@@ -2,6 +2,7 @@
 import { type StreamServer, streamKey } from "../model/stream.ts";
 import type { Argument, ConfView, Directive, Listen, Snippet, StreamScript, StreamView } from "../plan/conf-view.ts";
 import { type Printed, printDirective, quoteArgument, quoteLines } from "../plan/directive.ts";
+import { endpointText } from "../plan/stream-files.ts";
 
 type Lines = readonly { readonly line: Printed }[];
 
@@ -9,9 +10,17 @@ function lines(texts: readonly string[]): Lines {
   return texts.map((text) => ({ line: { printed: text } }));
 }
 
-/** Some server looks its endpoints up. */
+/** Some server looks its endpoints up, or the hosts that it passes through. */
 export function isScripted({ stream, features }: ConfView): boolean {
-  return features.stream && stream?.script !== undefined && stream.servers.some((server) => server.endpoints === undefined);
+  return features.stream && stream?.script !== undefined && (looksUp(stream) || passesLive(stream));
+}
+
+function looksUp(stream: StreamView): boolean {
+  return stream.servers.some((server) => server.endpoints === undefined);
+}
+
+function passesLive(stream: StreamView): boolean {
+  return stream.passthrough !== undefined && stream.passthrough.hosts === undefined;
 }
 
 /** Null: no stream part. Administrators' text alone makes one, too. */
@@ -23,7 +32,7 @@ export function streamTemplate(view: ConfView): object | null {
   return {
     general: lines([...(stream === undefined ? [] : generalLines(stream, view)), ...snippets.map(({ snippet }) => snippet)]),
     servers,
-    script: stream !== undefined && isScripted(view) ? scriptView(stream.script as StreamScript, view) : null,
+    script: stream !== undefined && isScripted(view) ? scriptView(stream, stream.script as StreamScript, view) : null,
     passthrough: stream?.passthrough === undefined ? null : passthroughView(stream.passthrough, view),
   };
 }
@@ -36,7 +45,7 @@ function generalLines(stream: StreamView, view: ConfView): string[] {
   // host names are long
   const hashes: Directive[] = [
     { name: "map_hash_bucket_size", args: [512] },
-    { name: "map_hash_max_size", args: [nextPower(2 * (view.stream?.passthrough?.hosts.length ?? 0))] },
+    { name: "map_hash_max_size", args: [nextPower(2 * (view.stream?.passthrough?.hosts?.length ?? 0))] },
     { name: "variables_hash_bucket_size", args: [256] },
   ];
   const format = `log_format sluice_stream ${quoteLines(stream.logFormat.replace(/\n$/, ""))};`;
@@ -69,17 +78,16 @@ function lookupLines(server: StreamServer, stream: StreamView): string[] {
   return [directive("set", "$sluice_stream", streamKey(server)), directive("resolver", stream.script?.address ?? "")];
 }
 
-function scriptView(script: StreamScript, view: ConfView): object {
+function scriptView(stream: StreamView, script: StreamScript, view: ConfView): object {
+  // as the others, so that a new master can start beside workers of a dead one
+  const listen = directive("listen", script.address, "udp", ...(view.listens[0]?.reuseport === true ? ["reuseport"] : []));
   return {
     general: lines([
       `js_import sluice from ${quoteArgument(script.file)};`,
       directive("js_var", "$sluice_streams", script.folder),
-      directive("js_set", "$sluice_target", "sluice.target"),
+      ...(looksUp(stream) ? [directive("js_set", "$sluice_target", "sluice.target")] : []),
     ]),
-    // as the others, so that a new master can start beside workers of a dead one
-    listen: {
-      printed: directive("listen", script.address, "udp", ...(view.listens[0]?.reuseport === true ? ["reuseport"] : [])),
-    },
+    names: looksUp(stream) ? { listen: { printed: listen } } : null,
   };
 }
 
@@ -106,10 +114,7 @@ function listenLines(port: number, flags: readonly string[], view: ConfView): st
  * wants it, or by way of a second server, which takes it off again, to a passed-through host.
  */
 function passthroughView(passthrough: NonNullable<StreamView["passthrough"]>, view: ConfView): object {
-  const socket = `unix:${passthrough.socket}`;
   const decode = view.forwarded.useProxyProtocol ? ["proxy_protocol"] : [];
-  const address = ({ address, port }: { readonly address: string; readonly port: number }) =>
-    `${address.includes(":") ? `[${address}]` : address}:${port}`;
   return {
     listens: lines(listenLines(passthrough.httpsPort, decode, view)),
     // the PROXY line of the client's side names the client, whoever sent it
@@ -123,7 +128,9 @@ function passthroughView(passthrough: NonNullable<StreamView["passthrough"]>, vi
         : [],
     ),
     inner: `127.0.0.1:${passthrough.proxyPort}`,
-    socket,
-    hosts: passthrough.hosts.map((host) => ({ host: host.host, to: socket, target: address(host) })),
+    socket: `unix:${passthrough.socket}`,
+    hosts:
+      passthrough.hosts === undefined ? null : { list: passthrough.hosts.map((host) => ({ host: host.host, target: endpointText(host) })) },
+    lookup: passthrough.hosts === undefined,
   };
 }

@@ -29,8 +29,7 @@ export const serverTls = feature({
       scope: "host",
       risk: "low",
       onInvalid: "reject",
-      applies: "reload",
-      doc: "Needs --enable-ssl-passthrough: TLS for this very host name goes unopened to the cluster address of the Service behind its path /. Plain http is served as usual.",
+      doc: "Needs --enable-ssl-passthrough: TLS for this very host name goes unopened to the cluster address of the Service behind its path /. Plain http is served as usual. Where nginx has no njs for streams each change reloads.",
     }),
     "http2-push-preload": row({
       kind: bool,

@@ -36,10 +36,10 @@ export function streamKey({ protocol, port }: { readonly protocol: "TCP" | "UDP"
   return `${protocol}-${port}`;
 }
 
-/** What of the user's objects stands in the stream part; endpoints too where nginx has no script to look them up. */
+/** What of the user's objects stands in the stream part; endpoints and passed-through hosts where nginx has no script to look them up. */
 export interface StreamParts {
   readonly servers: readonly StreamServer[];
-  readonly passthroughs: readonly Passthrough[];
+  readonly passthroughs: readonly Passthrough[] | undefined;
 }
 
 export const noStreams: StreamParts = { servers: [], passthroughs: [] };

@@ -198,14 +198,15 @@ export interface StreamView {
   readonly logParams: readonly string[];
   /** Datagrams expected back for each one. */
   readonly responses: number;
-  /** The https port is taken by ssl_preread: these hosts are passed on unopened, all else goes to proxyPort of http{}. */
+  /** The https port is taken by ssl_preread: some hosts are passed on unopened, all else goes to proxyPort of http{}. */
   readonly passthrough?: {
     readonly httpsPort: number;
     readonly proxyPort: number;
     readonly socket: string;
     /** nginx time that a client's PROXY line may take. */
     readonly lineTimeout: string;
-    readonly hosts: readonly { readonly host: string; readonly address: string; readonly port: number }[];
+    /** Undefined: looked up for each connection. */
+    readonly hosts: readonly { readonly host: string; readonly address: string; readonly port: number }[] | undefined;
   };
 }
 

@@ -5,6 +5,7 @@ import { snippetKey } from "../features/snippets.ts";
 import type { ConfBasis } from "../model/conf-basis.ts";
 import type { ObjectRef } from "../model/ids.ts";
 import type { Host, Model } from "../model/model.ts";
+import type { Passthrough } from "../model/stream.ts";
 import type { Profile, ServerBlock } from "./conf-view.ts";
 import type { Documents } from "./documents.ts";
 import { builtInProfiles, profileOf } from "./profiles.ts";
@@ -32,6 +33,8 @@ export interface Plan {
   readonly parts: ConfParts;
   /** Of TCP and UDP services, by stream key; empty where they stand in the conf. */
   readonly streamEndpoints: ReadonlyMap<string, readonly EndpointDocument[]>;
+  /** Hosts whose TLS is passed through; empty where they stand in the conf. */
+  readonly passthroughs: readonly Passthrough[];
   /** Whose the part with this id or key is, for findings. */
   readonly ownersOf: (key: string) => readonly ObjectRef[];
   /** The Ingress that a path of a host comes from. */

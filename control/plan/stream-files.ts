@@ -1,5 +1,6 @@
 /**
- * Endpoints of a TCP or UDP service → the small files that nginx/njs/endpoints.ts reads. A service's file has lines
+ * What nginx looks up for a connection → the small files that nginx/njs/endpoints.ts reads. A host whose TLS is passed
+ * through: a file with address:port, named by the host's SHA-256. Endpoints of a TCP or UDP service: a service's file has lines
  * "SHARE TARGET". The target is address:port or, for several addresses with one port, NAME.sluice:port, so that nginx tries
  * the next one when the first refuses; the file NAME holds the DNS records, IPv4 in the first line, IPv6 in the second.
  */
@@ -17,6 +18,10 @@ export interface StreamFiles {
 /** Fits into the 4096 bytes that nginx's resolver takes. */
 const most = 100;
 
+export function passthroughFile(host: string): string {
+  return createHash("sha256").update(host).digest("hex");
+}
+
 export function streamFiles(endpoints: readonly EndpointDocument[]): StreamFiles {
   const names = new Map<string, string>();
   const lines: string[] = [];
@@ -31,7 +36,7 @@ export function streamFiles(endpoints: readonly EndpointDocument[]): StreamFiles
 }
 
 /** Address with port as nginx takes it. */
-export function endpointText({ address, port }: EndpointDocument): string {
+export function endpointText({ address, port }: { readonly address: string; readonly port: string | number }): string {
   return `${isIPv6(address) ? `[${address}]` : address}:${port}`;
 }
 

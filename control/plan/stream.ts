@@ -9,7 +9,7 @@ import { endpointText } from "./stream-files.ts";
 
 type EndpointsOf = (source: EndpointSource) => readonly EndpointDocument[];
 
-/** `live`: endpoints are looked up for each connection. Else streams without one are left out: their port stays closed. */
+/** `live`: endpoints and passed-through hosts are looked up for each connection. Else streams without one are left out: their port stays closed. */
 export function streamParts(
   streams: readonly Stream[],
   passthroughs: readonly Passthrough[],
@@ -21,7 +21,7 @@ export function streamParts(
     const endpoints = live ? undefined : endpointsOf(source).map(endpointText);
     if (endpoints?.length !== 0) servers.push({ protocol, port, decode, encode, endpoints });
   }
-  return { servers, passthroughs };
+  return { servers, passthroughs: live ? undefined : passthroughs };
 }
 
 /** By stream key. */

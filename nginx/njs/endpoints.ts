@@ -1,9 +1,10 @@
 /**
- * Where a TCP or UDP connection goes, read at its beginning from files that the controller writes
- * (control/plan/stream-files.ts). nginx tries further addresses only for a name, so a service of several endpoints
+ * Where a TCP or UDP connection goes, and TLS that is passed through: read at its beginning from files that the controller
+ * writes (control/plan/stream-files.ts). nginx tries further addresses only for a name, so a service of several endpoints
  * is a name that nginx's own resolver asks this script for. For njs 0.7.9: no destructuring, no spread, no for-of.
  */
 
+import crypto from "node:crypto";
 import fs from "node:fs";
 
 interface Session {
@@ -46,6 +47,12 @@ function target(s: Session): string {
   return "";
 }
 
+/** js_set: "address:port" for a host whose TLS is passed through; else empty. */
+function passed(s: Session): string {
+  const host = s.variables.ssl_preread_server_name || "";
+  return host === "" ? "" : read(s, crypto.createHash("sha256").update(host.toLowerCase()).digest("hex"));
+}
+
 /** js_preread: keeps the datagram. */
 function ask(s: Session): void {
   s.on("upstream", (data) => {
@@ -76,4 +83,4 @@ function answer(s: Session): Buffer {
 }
 
 // what js_import takes
-export default { target, ask, reply };
+export default { target, passed, ask, reply };

@@ -1,12 +1,11 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { freePorts } from "../../build/free-ports.ts";
-import { findNginx } from "../../control/run/nginx-install.ts";
 import { Controller } from "../kit/controller.ts";
 import type { KubeObject } from "../kit/fixtures/objects.ts";
 import { ingressClass } from "../kit/manifests.ts";
+import { withModulesBut } from "../kit/nginx-modules.ts";
 import { askTcp, askUdp, type StreamPods, startStreamPods } from "../kit/stream-pods.ts";
 
 const udpAddresses = ["127.42.0.1", "127.42.0.2", "127.42.0.3"];
@@ -154,14 +153,7 @@ test("a new controller goes on with the nginx that runs", { timeout: 120_000 }, 
 });
 
 test("without njs each change of endpoints reloads", { timeout: 120_000 }, async () => {
-  const modules = dirname(findNginx("", []).modules[0] as string);
-  const without = mkdtempSync(join(tmpdir(), "sluice-modules-"));
-  try {
-    const folder = join(without, "lib/nginx/modules");
-    mkdirSync(folder, { recursive: true });
-    for (const name of readdirSync(modules)) if (!name.includes("_js_")) symlinkSync(join(modules, name), join(folder, name));
-    // Lua's libraries are looked for there
-    symlinkSync(resolve(modules, "../../../share"), join(without, "share"));
+  await withModulesBut("_js_", async (folder) => {
     await start([`--nginx-modules=${folder}`, "--sync-rate-limit=100"], ["127.42.0.1"]);
     const before = await controller.state();
     expect(before.streamEndpoints).toBe("reload");
@@ -170,7 +162,5 @@ test("without njs each change of endpoints reloads", { timeout: 120_000 }, async
     await expectAnswersOf(["127.42.0.2", "127.42.0.3"]);
     expect((await controller.state()).reloads).toBe(before.reloads + 1);
     expect(readFileSync(resolve(controller.runtimeDir, "private/nginx.conf"), "utf8")).not.toContain("js_import");
-  } finally {
-    rmSync(without, { recursive: true });
-  }
+  });
 });

@@ -53,3 +53,26 @@ test("a name that is needed again stays; workers of another user can read all", 
   expect(readdirSync(dir)).toEqual(before);
   for (const file of before) expect(statSync(join(dir, file)).mode & 0o777).toBe(0o644);
 });
+
+test("a host is passed through from its file on until it goes, at once and without the files of services", () => {
+  const of = (host: string, address: string) => ({ host, address, port: 443 });
+  const streamEndpoints = services({ "TCP-53": ["10.0.0.1"] });
+  const former = new StreamEndpoints(dir, () => now);
+  former.pass([of("gone.test", "10.0.0.8")]);
+  const files = new StreamEndpoints(dir, () => now);
+  files.pass([of("a.test", "10.0.0.1"), of("b.test", "fd00::1")]);
+  files.write(streamEndpoints);
+  expect(contents()).toEqual(["10.0.0.1:443", "10.0.0.1:53", "10.0.0.8:443", "[fd00::1]:443"]);
+  files.passOnly([of("b.test", "fd00::1")]);
+  expect(contents()).toEqual(["10.0.0.1:53", "[fd00::1]:443"]);
+  files.pass([of("b.test", "10.0.0.2")]);
+  now = 100_000;
+  files.write(streamEndpoints);
+  expect(contents()).toEqual(["10.0.0.1:53", "10.0.0.2:443"]);
+});
+
+function contents(): readonly string[] {
+  return readdirSync(dir)
+    .map((file) => readFileSync(join(dir, file), "utf8").replace(/^1 /, ""))
+    .sort();
+}
