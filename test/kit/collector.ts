@@ -48,15 +48,23 @@ interface KeyValue {
 }
 
 export class Collector {
+  /** Spans that came. */
+  received = 0;
+  /** Those, unless the collector is to count them only. */
   readonly spans: SentSpan[] = [];
   /** A gRPC status to answer with instead of taking spans. */
   refusal: { readonly code: number; readonly details: string } | undefined;
   #deliveries = 0;
+  readonly #keeps: boolean;
   readonly #server = new grpc.Server();
 
+  private constructor(keeps: boolean) {
+    this.#keeps = keeps;
+  }
+
   /** Begins to listen on that port of the loopback. */
-  static async start(port: number): Promise<Collector> {
-    const collector = new Collector();
+  static async start(port: number, keeps = true): Promise<Collector> {
+    const collector = new Collector(keeps);
     const same = (bytes: Buffer) => bytes;
     const shape = { path, requestStream: false, responseStream: false };
     const service = {
@@ -89,6 +97,8 @@ export class Collector {
     this.#deliveries += 1;
     for (const { resource, scopeSpans } of message.resourceSpans) {
       for (const span of scopeSpans.flatMap((scope: { readonly spans: readonly unknown[] }) => scope.spans)) {
+        this.received += 1;
+        if (!this.#keeps) continue;
         this.spans.push({
           trace: Buffer.from(span.traceId).toString("hex"),
           id: Buffer.from(span.spanId).toString("hex"),

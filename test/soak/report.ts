@@ -15,6 +15,8 @@ export interface SoakReport {
   readonly reloads: number;
   /** Increase of nginx_ingress_controller_requests over all labels. */
   readonly counted: number;
+  /** That came to the OpenTelemetry collector. */
+  readonly spans: number;
   /** Worker processes of nginx at the end that were not there at the beginning. */
   readonly newWorkers: number;
   /** Undefined: the run was too short to tell. */
@@ -54,7 +56,7 @@ function answeredIn(load: LoadReport): number {
 
 /** Promises that the run broke; empty: it kept them all. */
 export function brokenPromises(report: SoakReport): readonly string[] {
-  const { load, late, changes, changesWanted, reloads, newWorkers, counted, growth } = report;
+  const { load, late, changes, changesWanted, reloads, newWorkers, counted, spans, growth } = report;
   const wrong: string[] = [];
   if (failed(load) > 0) wrong.push(`${failed(load)} requests failed though an endpoint could have served them`);
   for (const [name, tally] of Object.entries(load)) if (tally.answered === 0) wrong.push(`${name}: not one request was answered`);
@@ -65,6 +67,7 @@ export function brokenPromises(report: SoakReport): readonly string[] {
     wrong.push(`only ${changes} of ${changesWanted} changes could be made: this machine is too slow`);
   if (failed(load) === 0 && counted !== answeredIn(load))
     wrong.push(`the metrics say ${counted} requests, the clients ${answeredIn(load)}`);
+  if (failed(load) === 0 && spans !== answeredIn(load)) wrong.push(`${spans} spans came of the clients' ${answeredIn(load)} requests`);
   for (const one of growth ?? []) {
     if (one.promised && percent(one) > flatPercent) wrong.push(`memory of ${one.name} grew by ${percent(one).toFixed(1)} %`);
   }
@@ -72,7 +75,7 @@ export function brokenPromises(report: SoakReport): readonly string[] {
 }
 
 export function printReport(report: SoakReport): void {
-  const { minutes, load, late, changes, syncs, reloads, counted, growth, free } = report;
+  const { minutes, load, late, changes, syncs, reloads, counted, spans, growth, free } = report;
   const rows = Object.entries(load).map(([name, tally]) => [name, String(tally.answered), String(failed({ [name]: tally }))]);
   console.log(`\n${table([["", "answered", "failed"], ...rows, ["all", String(answeredIn(load)), String(failed(load))]])}\n`);
   for (const [name, { failures }] of Object.entries(load)) {
@@ -80,7 +83,7 @@ export function printReport(report: SoakReport): void {
   }
   console.log(
     `${changes} endpoint changes in ${minutes.toFixed(1)} min, ${(changes / minutes / 60).toFixed(1)} a second, ` +
-      `applied in ${syncs} batches; ${reloads} reloads; ${late} requests to pods on their way out; ${counted} requests in the metrics\n`,
+      `applied in ${syncs} batches; ${reloads} reloads; ${late} requests to pods on their way out; ${counted} requests in the metrics, ${spans} spans\n`,
   );
   if (growth === undefined) console.log("too short to compare memory of minutes 2 and 3 with the last minute\n");
   else {

@@ -42,13 +42,14 @@ function randomFrom(seed: number): () => number {
 interface Totals {
   readonly requests: number;
   readonly syncs: number;
+  readonly spans: number;
 }
 
 async function totals(world: SoakWorld): Promise<Totals> {
   const text = await world.metrics();
   const sum = (name: string): number =>
     [...text.matchAll(new RegExp(`^nginx_ingress_controller_${name}\\{.*\\} (\\S+)$`, "gm"))].reduce((all, one) => all + Number(one[1]), 0);
-  return { requests: sum("requests"), syncs: sum("sync_seconds_count") };
+  return { requests: sum("requests"), syncs: sum("sync_seconds_count"), spans: world.spans };
 }
 
 /** Workers deliver once a second: what they have counted is in when nothing has come for some of them. */
@@ -57,7 +58,7 @@ async function settledTotals(world: SoakWorld): Promise<Totals> {
   for (;;) {
     await pause(3000);
     const now = await totals(world);
-    if (now.requests === last.requests) return now;
+    if (now.requests === last.requests && now.spans === last.spans) return now;
     last = now;
   }
 }
@@ -139,6 +140,7 @@ async function loadAndChange(world: SoakWorld, churn: Churn, options: SoakOption
     syncs: after.totals.syncs - before.totals.syncs,
     reloads: after.state.reloads - before.state.reloads,
     counted: after.totals.requests - before.totals.requests,
+    spans: after.totals.spans - before.totals.spans,
     newWorkers: workersOf(after.state.nginxPid).filter((pid) => !workers.includes(pid)).length,
     growth: growthOf(recorder.series),
     free: Object.entries(after.free).map(([name, bytes]) => ({ name, before: before.free[name] ?? 0, after: bytes })),

@@ -37,6 +37,8 @@ export function servicesOf(host: string): readonly string[] {
 }
 
 export const podPort = 8080;
+/** Where the data plane's spans go. */
+export const collectorPort = 4317;
 
 export interface SliceEndpoint {
   readonly address: string;
@@ -66,7 +68,15 @@ function objectsOf({ name, annotations, canaryOf }: SoakService): readonly KubeO
 }
 
 /** A cache of sessions that is full within a minute: the pages that it touches look like growth until then. */
-const settings = { "worker-processes": "2", "ssl-session-cache-size": "256k" };
+const settings = {
+  "worker-processes": "2",
+  "ssl-session-cache-size": "256k",
+  "enable-opentelemetry": "true",
+  "otlp-collector-host": "127.0.0.1",
+  "otlp-collector-port": String(collectorPort),
+  "otel-sampler": "AlwaysOn",
+  "otel-schedule-delay-millis": "1000",
+};
 
 export function standingObjects(): readonly KubeObject[] {
   return [ingressClass, configMap(settings), ...services.flatMap(objectsOf)];

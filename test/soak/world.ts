@@ -7,10 +7,11 @@ import { join, resolve } from "node:path";
 import { type ControllerProcess, HEALTHZ_PORT, startController } from "../cases/runner/controller.ts";
 import { ControlPlane, eventually } from "../cluster/control-plane.ts";
 import { writeObject } from "../cluster/stored-object.ts";
+import { Collector } from "../kit/collector.ts";
 import type { ControllerState } from "../kit/controller.ts";
 import { endRole, spawnRole } from "./child-process.ts";
 import type { PodOrder, PodReport } from "./pods.ts";
-import { type SoakService, standingObjects } from "./services.ts";
+import { collectorPort, type SoakService, standingObjects } from "./services.ts";
 
 const program = resolve(process.env.SLUICE_ROOT!, "dist/nginx-ingress-controller.mjs");
 
@@ -20,6 +21,7 @@ export class SoakWorld {
   readonly #pods: ChildProcess;
   readonly #waiting = new Map<string, () => void>();
   #controller: ControllerProcess | undefined;
+  #collector: Collector | undefined;
   #lateAtPods = 0;
 
   constructor(kube: string) {
@@ -43,6 +45,7 @@ export class SoakWorld {
     for (const object of standingObjects()) {
       await eventually(`${object.kind} ${object.metadata.name} is stored`, async () => (await writeObject(object)) !== "");
     }
+    this.#collector = await Collector.start(collectorPort, false);
     const flags = [`--kubeconfig=${this.#plane.adminConfig}`, "--configmap=default/sluice", "--enable-metrics", "--update-status=false"];
     this.#controller = await startController({ program, folder: this.folder, flags: [...flags, "--disable-leader-election=true"] });
   }
@@ -77,6 +80,11 @@ export class SoakWorld {
     return this.#lateAtPods + (log.match(/ (Connection refused|prematurely closed connection)/g)?.length ?? 0);
   }
 
+  /** That the collector was sent. */
+  get spans(): number {
+    return this.#collector!.received;
+  }
+
   async state(): Promise<ControllerState> {
     return (await (await fetch(`http://127.0.0.1:${HEALTHZ_PORT}/state`)).json()) as ControllerState;
   }
@@ -88,6 +96,7 @@ export class SoakWorld {
   /** With KEEP=1 in the environment the logs stay. */
   async stop(): Promise<void> {
     await this.#controller?.stop();
+    this.#collector?.stop();
     await this.#plane.stop();
     await endRole(this.#pods);
     if (process.env.KEEP === "1") console.log(`kept: ${this.folder}`);

@@ -11,6 +11,7 @@ const good: SoakReport = {
   syncs: 20_000,
   reloads: 0,
   counted: 1000,
+  spans: 1000,
   newWorkers: 0,
   growth: [
     { name: "worker", promised: true, early: 100, late: 104, highest: 110 },
@@ -38,6 +39,7 @@ test("each broken promise is named", () => {
     [{ newWorkers: 2 }, /2 workers were started anew/],
     [{ changes: 20_000 }, /only 20000 of 30000 changes/],
     [{ counted: 999 }, /999 requests, the clients 1000/],
+    [{ spans: 1001 }, /^1001 spans came of the clients' 1000/],
     [{ growth: [{ name: "worker", promised: true, early: 100, late: 106, highest: 110 }] }, /memory of worker grew by 6.0 %/],
   ];
   for (const [change, words] of cases) {
