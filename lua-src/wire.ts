@@ -45,6 +45,8 @@ export const dictionaries = {
   rate_limits: 10 * 1024 * 1024,
   /** What workers on their way out have counted: some 15,000 sets of labels. */
   metrics_left: 8 * 1024 * 1024,
+  /** Spans of their last requests: some 8,000. */
+  spans_left: 4 * 1024 * 1024,
 } as const;
 
 /**

@@ -4,6 +4,7 @@ import { logWarning } from "../base/log";
 import { currentGeneral } from "../configuration/general";
 import type { SpanExportDocument } from "../wire";
 
+const left = ngx.shared.get("spans_left")!;
 let waiting: string[] = [];
 let count = 0;
 let lost = 0;
@@ -80,13 +81,40 @@ function tellLost(): void {
   }
 }
 
+/** A worker on its way out can set no timer when its last requests end: those that stay deliver for it. */
+function handOver(): void {
+  for (const i of $range(0, count - 1)) {
+    const [length] = left.lpush("spans", waiting[i]!);
+    lost += length === undefined ? 1 : 0;
+  }
+  waiting = [];
+  count = 0;
+  tellLost();
+}
+
+/** Adds what workers on their way out have left, as far as there is room. */
+function takeOver(queue: number): void {
+  while (count < queue) {
+    const [span] = left.rpop("spans");
+    if (span === undefined) {
+      return;
+    }
+    waiting[count] = span;
+    count += 1;
+  }
+}
+
 /** Unless a timer is set that comes earlier. */
 function schedule(delay: number): void {
   const at = ngx.now() + delay / 1000;
   if (at < due) {
     const [set] = ngx.timer.at(delay / 1000, onTimer);
-    // it is 1, whatever the documentation says; none is set in a worker that ends
-    due = set === undefined || set === false ? math.huge : at;
+    // it is 1, whatever the documentation says
+    if (set === undefined || set === false) {
+      handOver();
+    } else {
+      due = at;
+    }
   }
 }
 
@@ -125,4 +153,21 @@ function addSpan(span: string, { queue, batch, delay }: SpanExportDocument): voi
   }
 }
 
-export { addSpan };
+/** In a timer: what workers on their way out have left is delivered by this one. */
+function adoptSpans(): void {
+  if (sending) {
+    return;
+  }
+  const target = currentGeneral().tracing?.export;
+  if (target === undefined) {
+    left.delete("spans");
+    return;
+  }
+  const before = count;
+  takeOver(target.queue);
+  if (count > before) {
+    schedule(0);
+  }
+}
+
+export { addSpan, adoptSpans };

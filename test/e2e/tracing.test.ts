@@ -1,3 +1,6 @@
+import { once } from "node:events";
+import { createServer, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { freePorts } from "../../build/free-ports.ts";
 import { get } from "../kit/client.ts";
@@ -11,6 +14,8 @@ const parent = "00f067aa0ba902b7";
 
 let controller: Controller;
 let pods: Pods;
+/** Answers when a test does. */
+let slow: Server;
 let collector: Collector | undefined;
 let port: number;
 let stopped = false;
@@ -18,12 +23,16 @@ let stopped = false;
 beforeAll(async () => {
   [port] = (await freePorts(1)) as [number];
   pods = await startPods({ app: 1 });
+  slow = createServer().listen(0, "127.0.0.1");
+  await once(slow, "listening");
   controller = await Controller.create();
   controller.write("app.json", [
     ingressClass,
     service("app"),
+    service("slow"),
+    ...endpointSlices("slow", [{ address: "127.0.0.1", port: (slow.address() as AddressInfo).port }]),
     ...endpointSlices("app", pods.of("app")),
-    ingress("app", { host: "app.test", paths: { "/": "app", "/shop": "app", "/gone": "gone" } }),
+    ingress("app", { host: "app.test", paths: { "/": "app", "/shop": "app", "/gone": "gone", "/held": "slow" } }),
     ingress("own", {
       host: "own.test",
       paths: { "/": "app" },
@@ -43,6 +52,7 @@ afterAll(async () => {
   collector?.stop();
   if (!stopped) await controller?.stop();
   await pods?.stop();
+  slow?.close();
 });
 
 beforeEach(async () => {
@@ -224,6 +234,18 @@ describe("delivery", () => {
     await settings({ "otel-schedule-delay-millis": "600000", "worker-processes": "2" });
     expect((await controller.state()).reloads).toBe(1);
     expect((await spans(1)).map(({ attributes }) => attributes["http.target"])).toEqual(["/last"]);
+  });
+
+  test("a request that ends in a worker on its way out has its span", async () => {
+    await settings();
+    const { reloads } = await controller.state();
+    const answer = ask("app.test", "/held");
+    const [, response] = (await once(slow, "request")) as [unknown, ServerResponse];
+    await settings({ "worker-processes": "3" });
+    expect((await controller.state()).reloads).toBe(reloads + 1);
+    response.end("late");
+    expect((await answer).body).toBe("late");
+    expect((await spans(1)).map(({ attributes }) => attributes["http.target"])).toEqual(["/held"]);
   });
 
   test("what was gathered is delivered when the controller ends", async () => {
