@@ -14,6 +14,12 @@ interface Addresses {
   addressesOf(name: string): readonly string[] | undefined;
 }
 
+export interface NameLook extends Addresses {
+  watchNames(names: ReadonlySet<string>): void;
+  /** Asked for, neither answered nor failed yet. */
+  isPending(name: string): boolean;
+}
+
 export function sourcesOf(model: Model): EndpointSource[] {
   return [...[...model.backends.values()].map((b) => b.endpoints), ...model.streams.map((s) => s.endpoints)];
 }

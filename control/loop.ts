@@ -7,28 +7,21 @@ import type { EndpointDocument } from "../lua-src/wire.ts";
 import type { Apply } from "./apply/apply.ts";
 import type { Accepted, LastGood } from "./build/accept.ts";
 import { type BuildOptions, type Built, build } from "./build/build.ts";
-import { endpointsFrom, isTouched, sourcesOf, whyEmpty } from "./endpoint-sources.ts";
-import type { Backend, EndpointSource } from "./model/backend.ts";
+import { endpointsFrom, isTouched, type NameLook, sourcesOf, whyEmpty } from "./endpoint-sources.ts";
+import type { Backend } from "./model/backend.ts";
 import type { Finding } from "./model/finding.ts";
 import type { ObjectRef } from "./model/ids.ts";
 import type { Model } from "./model/model.ts";
 import type { Objects } from "./objects/objects.ts";
 import { backendText, documentsOf, type GeneralOptions, generalOf } from "./plan/documents.ts";
-import { needsIn, ownerIn, ownersIn, partsOf } from "./plan/plan.ts";
-import { profileLimit } from "./plan/profiles.ts";
-import { streamEndpoints, streamParts } from "./plan/stream.ts";
+import { planOf } from "./plan/plan.ts";
+import { tooManyProfiles } from "./plan/profiles.ts";
+import { streamEndpoints } from "./plan/stream.ts";
 import type { Board } from "./report/board.ts";
 import { traceBackend, traceBackends, traceEvents } from "./report/trace.ts";
 import type { Logger } from "./run/logger.ts";
 import type { KindName, Sink, SourceEvent } from "./source/source.ts";
-
-/** Addresses of ExternalName hosts; run/resolver.ts. */
-export interface NameLook {
-  watchNames(names: ReadonlySet<string>): void;
-  addressesOf(name: string): readonly string[] | undefined;
-  /** Asked for, neither answered nor failed yet. */
-  isPending(name: string): boolean;
-}
+import { Waiters } from "./waiters.ts";
 
 export interface LoopOptions {
   readonly objects: Objects;
@@ -75,7 +68,7 @@ export class Loop implements Sink {
   #wake: (() => void) | undefined;
   /** Set while a reload waits for its turn. */
   #later: NodeJS.Timeout | undefined;
-  #waiters = new Set<() => void>();
+  readonly #waiters = new Waiters();
   #lastError = "";
   #syncs = 0;
   #syncSeconds = 0;
@@ -141,7 +134,7 @@ export class Loop implements Sink {
   } {
     return {
       synced: this.#synced,
-      idle: !this.#busy && !this.#pending() && this.#later === undefined,
+      idle: this.#idle(),
       lastError: this.#lastError,
       hosts: this.#built?.model.hosts.length ?? 0,
       backends: this.#built?.model.backends.size ?? 0,
@@ -168,32 +161,16 @@ export class Loop implements Sink {
   /** Resolves when these versions have been read and all that was read is applied or refused for good. */
   async waitApplied(wanted: readonly Wanted[], timeout: number): Promise<Waited> {
     const missing = () => wanted.filter((w) => this.#o.objects.versionOf(w.ref) !== w.version);
-    const done = () =>
-      this.#synced && !this.#busy && !this.#pending() && this.#later === undefined && missing().length === 0 && !this.#resolving();
-    const until = Date.now() + timeout;
-    while (!done()) {
-      const left = until - Date.now();
-      if (left <= 0 || this.#stopped) {
-        const texts = missing().map(
-          (w) => `${w.ref.kind}/${w.ref.namespace}/${w.ref.name}${w.version === undefined ? " still there" : `@${w.version}`}`,
-        );
-        return {
-          done: false,
-          missing: texts.length > 0 ? texts : [`not applied yet${this.#lastError === "" ? "" : `: ${this.#lastError}`}`],
-        };
-      }
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(finish, left);
-        const waiters = this.#waiters;
-        function finish(): void {
-          clearTimeout(timer);
-          waiters.delete(finish);
-          resolve();
-        }
-        waiters.add(finish);
-      });
-    }
-    return { done: true };
+    const done = () => this.#synced && this.#idle() && missing().length === 0 && !this.#resolving();
+    if (await this.#waiters.until(done, timeout, () => this.#stopped)) return { done: true };
+    const texts = missing().map(
+      (w) => `${w.ref.kind}/${w.ref.namespace}/${w.ref.name}${w.version === undefined ? " still there" : `@${w.version}`}`,
+    );
+    return { done: false, missing: texts.length > 0 ? texts : [`not applied yet${this.#lastError === "" ? "" : `: ${this.#lastError}`}`] };
+  }
+
+  #idle(): boolean {
+    return !this.#busy && !this.#pending() && this.#later === undefined;
   }
 
   /** A name's first answer is still on its way; the answer or its failure wakes the waiters. */
@@ -212,7 +189,7 @@ export class Loop implements Sink {
       return;
     }
     if (!this.#pending()) {
-      this.#tellWaiters();
+      this.#waiters.tell();
       return;
     }
     this.#busy = true;
@@ -241,7 +218,7 @@ export class Loop implements Sink {
       }
     }
     this.#busy = false;
-    this.#tellWaiters();
+    this.#waiters.tell();
   }
 
   async #backOff(error: Error): Promise<void> {
@@ -260,10 +237,6 @@ export class Loop implements Sink {
     this.#wake = undefined;
   }
 
-  #tellWaiters(): void {
-    for (const waiter of [...this.#waiters]) waiter();
-  }
-
   async #full(): Promise<void> {
     const { objects, apply, board, general, names } = this.#o;
     const built = build(objects, this.#lastGood, this.#o.buildOptions());
@@ -275,22 +248,10 @@ export class Loop implements Sink {
     names.watchNames(new Set(sourcesOf(built.model).flatMap((s) => (s.kind === "dns" ? [s.host] : []))));
     this.#empty.clear();
     const documents = documentsOf(built.model, generalOf(built.basis, general, built.model.patterns), (b) => this.#endpointsOf(b));
-    const parts = partsOf(built.model);
-    board.set("objects", [...built.model.findings, ...this.#limits(parts.profiles.size)]);
+    const plan = planOf(built, documents, this.#o.liveStreams, (source) => endpointsFrom(source, objects, names));
+    board.set("objects", [...built.model.findings, ...tooManyProfiles(plan.parts.profiles.size)]);
     board.set("endpoints", [...this.#empty.values()]);
-    const { streams: services, passthroughs } = built.model;
-    const endpointsOf = (source: EndpointSource) => endpointsFrom(source, objects, names);
-    const streams = streamParts(services, passthroughs, this.#o.liveStreams, endpointsOf);
-    const { findings, waitMs } = await apply.apply({
-      documents,
-      parts,
-      ownersOf: ownersIn(built.model),
-      ownerOf: ownerIn(built.model),
-      needsOf: needsIn(built.model),
-      basis: { ...built.basis, streams },
-      streamEndpoints: this.#o.liveStreams ? streamEndpoints(services, endpointsOf) : new Map(),
-      passthroughs: this.#o.liveStreams ? passthroughs : [],
-    });
+    const { findings, waitMs } = await apply.apply(plan);
     board.set("apply", findings);
     this.#postpone(waitMs);
   }
@@ -308,12 +269,6 @@ export class Loop implements Sink {
       this.#o.logger,
       [...backends.keys()].filter((id) => this.#built?.model.backends.has(id) !== true),
     );
-  }
-
-  #limits(profiles: number): Finding[] {
-    if (profiles <= profileLimit) return [];
-    const about = { kind: "ConfigMap", namespace: "", name: "nginx.conf" };
-    return [{ code: "profile-limit", about, at: "", text: `there are ${profiles} distinct profiles` }];
   }
 
   async #endpoints(services: ReadonlySet<string>, changedNames: ReadonlySet<string>): Promise<void> {

@@ -3,7 +3,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import type { KubeConfig } from "@kubernetes/client-node";
 import { Apply } from "../apply/apply.ts";
 import { DataPlane } from "../apply/dataplane.ts";
 import { writeWhole } from "../apply/files.ts";
@@ -21,7 +20,6 @@ import { startHealth } from "../run/health.ts";
 import { ping } from "../run/health-report.ts";
 import { type Layout, layoutOf, makeFolders, shippedDir, workerUser } from "../run/layout.ts";
 import { openLog } from "../run/log-file.ts";
-import type { Logger } from "../run/logger.ts";
 import { findNginx } from "../run/nginx-install.ts";
 import { portProblems } from "../run/ports.ts";
 import { startProfiler } from "../run/profiler.ts";
@@ -29,15 +27,14 @@ import { rateLimit } from "../run/rate.ts";
 import { readResolvConf } from "../run/resolv-conf.ts";
 import { NameResolver } from "../run/resolver.ts";
 import { selfSigned } from "../run/self-signed.ts";
-import { ClusterSource, type Followed, followedFor } from "../source/cluster.ts";
-import { FolderSource } from "../source/folder.ts";
 import { kindRows } from "../source/kinds.ts";
 import { loadKubeConfig } from "../source/kube-config.ts";
-import type { KindName, Source } from "../source/source.ts";
+import type { KindName } from "../source/source.ts";
 import { version } from "../version.ts";
 import { openAdmission } from "./admission.ts";
 import { openClusterDuties } from "./cluster.ts";
 import { openDatabases } from "./databases.ts";
+import { openSource } from "./source.ts";
 import { streamScript } from "./stream-script.ts";
 import { surroundings } from "./surroundings.ts";
 import { openTracing } from "./tracing.ts";
@@ -274,40 +271,6 @@ async function refuseBusyPorts(options: Options): Promise<void> {
       : []),
   ]);
   if (problems.length > 0) throw new Error(problems.join("; "));
-}
-
-function openSource(options: Options, config: KubeConfig | undefined, logger: Logger): Source {
-  if (config === undefined) return new FolderSource({ path: options.manifests, logger });
-  const kinds: KindName[] = ["Ingress", "IngressClass", "Service", "EndpointSlice", "Secret", "ConfigMap"];
-  if (options.watchNamespaceSelector !== "") kinds.push("Namespace");
-  const named: [KindName, string][] = [
-    ["ConfigMap", options.configmap],
-    ["ConfigMap", options.tcpServicesConfigmap],
-    ["ConfigMap", options.udpServicesConfigmap],
-    ["Service", options.defaultBackendService],
-    ["Service", options.publishService],
-    ["Secret", options.defaultSslCertificate],
-  ];
-  const extras = named.flatMap(([kind, text]) => {
-    const ref = namespacedName(text);
-    return ref === undefined ? [] : [{ kind, ...ref }];
-  });
-  return new ClusterSource({
-    config,
-    followed: [...followedFor({ kinds, namespace: options.watchNamespace, extras }), ...placeFollowed(options)],
-    logger,
-    resyncMs: Math.max(0, options.syncPeriod),
-  });
-}
-
-/** For --enable-topology-aware-routing: the own pod, and the nodes, whose labels tell the zone. */
-function placeFollowed(options: Options): Followed[] {
-  if (!options.enableTopologyAwareRouting) return [];
-  const pod = { namespace: process.env.POD_NAMESPACE ?? "", query: { fieldSelector: `metadata.name=${process.env.POD_NAME ?? ""}` } };
-  return [
-    { kind: "Node", namespace: "", dispensable: true, query: {} },
-    { kind: "Pod", dispensable: true, ...pod },
-  ];
 }
 
 async function checkNginx(options: Options, nginx: Nginx, stopping: boolean): Promise<void> {

@@ -9,6 +9,7 @@ import type { Passthrough } from "../model/stream.ts";
 import type { Profile, ServerBlock } from "./conf-view.ts";
 import type { Documents } from "./documents.ts";
 import { builtInProfiles, profileOf } from "./profiles.ts";
+import { type EndpointsOf, streamEndpoints, streamParts } from "./stream.ts";
 
 /** What nginx.conf holds because of the users' objects. */
 export interface ConfParts {
@@ -41,6 +42,26 @@ export interface Plan {
   readonly ownerOf: (host: string, path: string) => ObjectRef | undefined;
   /** Ids and keys of the parts that a host's document counts on. */
   readonly needsOf: (host: string) => readonly string[];
+}
+
+/** `live`: endpoints of TCP and UDP services and passed-through hosts are looked up for each connection. */
+export function planOf(
+  { model, basis }: { readonly model: Model; readonly basis: Omit<ConfBasis, "streams"> },
+  documents: Documents,
+  live: boolean,
+  endpointsOf: EndpointsOf,
+): Plan {
+  const { streams, passthroughs } = model;
+  return {
+    documents,
+    parts: partsOf(model),
+    ownersOf: ownersIn(model),
+    ownerOf: ownerIn(model),
+    needsOf: needsIn(model),
+    basis: { ...basis, streams: streamParts(streams, passthroughs, live, endpointsOf) },
+    streamEndpoints: live ? streamEndpoints(streams, endpointsOf) : new Map(),
+    passthroughs: live ? passthroughs : [],
+  };
 }
 
 export function partsOf(model: Model): ConfParts {
@@ -83,7 +104,7 @@ function serverName({ name }: Host): string {
   return name.startsWith("*.") ? `~^[\\w-]+${name.slice(1).replaceAll(".", "\\.")}$` : name;
 }
 
-export function needsIn(model: Model): Plan["needsOf"] {
+function needsIn(model: Model): Plan["needsOf"] {
   const hosts = new Map(model.hosts.map((host) => [host.name, host]));
   return (name) => {
     const host = hosts.get(name);
@@ -98,7 +119,7 @@ export function needsIn(model: Model): Plan["needsOf"] {
   };
 }
 
-export function ownerIn(model: Model): Plan["ownerOf"] {
+function ownerIn(model: Model): Plan["ownerOf"] {
   return (name, path) => {
     const host = model.hosts.find((h) => h.name === name);
     return host?.routes.find(({ match }) => match.text === path)?.source;

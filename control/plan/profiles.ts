@@ -1,6 +1,7 @@
 /** Groups routes by what nginx cannot vary at run time: equal sets of directives are one profile, hence one location. */
 
 import { createHash } from "node:crypto";
+import type { Finding } from "../model/finding.ts";
 import type { FileText, Fixed, Protocol, Route, SnippetText } from "../model/model.ts";
 import type { Directive, Family, Profile, RequestHeader } from "./conf-view.ts";
 
@@ -14,7 +15,13 @@ const families: Readonly<Record<Protocol, Family>> = {
 };
 
 /** More distinct profiles than this are a finding: nginx.conf must not grow with the cluster. */
-export const profileLimit = 500;
+const profileLimit = 500;
+
+export function tooManyProfiles(count: number): Finding[] {
+  if (count <= profileLimit) return [];
+  const about = { kind: "ConfigMap", namespace: "", name: "nginx.conf" };
+  return [{ code: "profile-limit", about, at: "", text: `there are ${count} distinct profiles` }];
+}
 
 /** Routes live as long as nothing changes them. */
 const memo = new WeakMap<object, { readonly profile: Profile | undefined }>();

@@ -7,7 +7,7 @@ import { type Passthrough, type Stream, type StreamParts, type StreamServer, str
 import type { Directive, StreamScript, StreamView } from "./conf-view.ts";
 import { endpointText } from "./stream-files.ts";
 
-type EndpointsOf = (source: EndpointSource) => readonly EndpointDocument[];
+export type EndpointsOf = (source: EndpointSource) => readonly EndpointDocument[];
 
 /** `live`: endpoints and passed-through hosts are looked up for each connection. Else streams without one are left out: their port stays closed. */
 export function streamParts(
