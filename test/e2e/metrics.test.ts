@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { selfSigned } from "../kit/certificates.ts";
 import { get } from "../kit/client.ts";
 import { Controller, eventually } from "../kit/controller.ts";
-import { endpointSlices, ingress, ingressClass, service, tlsSecret } from "../kit/manifests.ts";
+import { configMap, endpointSlices, ingress, ingressClass, service, tlsSecret } from "../kit/manifests.ts";
 import { type Pods, startPods } from "../kit/pods.ts";
 
 let controller: Controller;
@@ -61,4 +61,25 @@ test("the names that dashboards know are there, and a removed Ingress takes its 
   expect(text).toMatch(/nginx_process_num_procs\{[^}]*\} [2-9]/);
   await controller.apply("host.json", [ingress("other", { host: "other.test", paths: { "/": "app" } })]);
   expect(await scrape()).not.toContain('ingress="app"');
+});
+
+async function value(name: string): Promise<number> {
+  return Number(new RegExp(`^nginx_ingress_controller_${name}\\{[^}]*\\} (\\S+)$`, "m").exec(await scrape())?.[1]);
+}
+
+test("a failed reload is told until what nginx refused is taken back, also when that needs no reload", async () => {
+  const reloads = await value("success");
+  expect(reloads).toBeGreaterThanOrEqual(0);
+  expect(await value("errors")).toBe(0);
+  const hash = await value("config_hash");
+  await controller.apply("config.json", [configMap({ "log-format-upstream": "$no_such_variable" })]);
+  await eventually("the failure is told", async () => (await value("config_last_reload_successful")) === 0);
+  expect(await value("errors")).toBe(1);
+  expect(await value("config_hash")).toBe(0);
+  await controller.apply("host.json", [ingress("third", { host: "third.test", paths: { "/": "app" } })]);
+  expect(await value("config_last_reload_successful")).toBe(0);
+  await controller.apply("config.json", [configMap({})]);
+  await eventually("nothing stands against it any more", async () => (await value("config_last_reload_successful")) === 1);
+  expect(await value("success")).toBe(reloads);
+  expect(await value("config_hash")).toBe(hash);
 });
