@@ -83,3 +83,27 @@ test("a failed reload is told until what nginx refused is taken back, also when 
   expect(await value("success")).toBe(reloads);
   expect(await value("config_hash")).toBe(hash);
 });
+
+/** Requests by Ingress and status, of these Ingresses. */
+async function answers(names: readonly string[]): Promise<string[]> {
+  const lines = (await scrape()).matchAll(/^nginx_ingress_controller_requests\{[^}]*status="(\d+)"[^}]*ingress="([^"]*)"[^}]*\} (\d+)$/gm);
+  return [...lines].flatMap(([, status, name = "", count]) => (names.includes(name) ? [`${name} ${status} ${count}`] : [])).sort();
+}
+
+test("answers that snippets give, and errors for which there is no error backend, are counted as well", async () => {
+  const snippets = { "allow-snippet-annotations": "true", "annotations-risk-level": "Critical" };
+  await controller.apply("config.json", [configMap({ ...snippets, "custom-http-errors": "403,503" })]);
+  const hosts = [
+    ingress("returns", { host: "returns.test", paths: { "/": "app" }, annotations: { "configuration-snippet": "return 410;" } }),
+    ingress("denies", { host: "denies.test", paths: { "/": "app" }, annotations: { "configuration-snippet": "deny all;" } }),
+    ingress("list", { host: "list.test", paths: { "/": "app" }, annotations: { "whitelist-source-range": "10.0.0.0/8" } }),
+    ingress("lost", { host: "lost.test", paths: { "/": "gone" } }),
+  ];
+  await controller.apply("host.json", hosts);
+  const names = ["returns", "denies", "list", "lost"];
+  const seen = await Promise.all(names.map(async (name) => (await get({ port: controller.ports.http, host: `${name}.test` })).status));
+  // without a backend for error pages they are 404
+  expect(seen).toEqual([410, 404, 404, 404]);
+  await eventually("all are counted", async () => (await answers(names)).length === names.length);
+  expect(await answers(names)).toEqual(["denies 404 1", "list 404 1", "lost 404 1", "returns 410 1"]);
+});
