@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { selfSigned } from "../kit/certificates.ts";
 import { get } from "../kit/client.ts";
@@ -106,4 +107,34 @@ test("answers that snippets give, and errors for which there is no error backend
   expect(seen).toEqual([410, 404, 404, 404]);
   await eventually("all are counted", async () => (await answers(names)).length === names.length);
   expect(await answers(names)).toEqual(["denies 404 1", "list 404 1", "lost 404 1", "returns 410 1"]);
+});
+
+/** Metric → names of its labels, by what is printed. */
+function printed(text: string): Map<string, Set<string>> {
+  const all = new Map<string, Set<string>>();
+  for (const [, name = "", labels = ""] of text.matchAll(/^([a-z]\w*)(?:\{(.*)\})? \S+$/gm)) {
+    all.set(name, new Set([...labels.matchAll(/(\w+)="/g)].map(([, label = ""]) => label)));
+  }
+  return all;
+}
+
+test("the dashboard asks for metrics and labels that are printed", async () => {
+  await get({ port: controller.ports.https, host: "app.test", tls: true });
+  await controller.apply("host.json", [ingress("app", { host: "app.test", paths: { "/": "app" }, tlsSecret: "app" })]);
+  await get({ port: controller.ports.https, host: "app.test", tls: true });
+  await eventually("the request is counted", async () => (await scrape()).includes("response_duration_seconds_bucket{"));
+  const known = printed(await scrape());
+  const dashboard = readFileSync("deploy/grafana/sluice.json", "utf8").replaceAll('\\"', '"');
+  const asked = [...dashboard.matchAll(/((?:nginx_ingress_controller|process)_\w+)(?:\{([^}]*)\})?/g)].map(
+    ([, name = "", selector = ""]) => ({
+      name,
+      labels: [...selector.matchAll(/(\w+)(?:=|!=|=~|!~)"/g)].map(([, label = ""]) => label),
+    }),
+  );
+  expect(asked.length).toBeGreaterThan(30);
+  const missing = asked.flatMap(({ name, labels }) => {
+    const has = known.get(name);
+    return has === undefined ? [name] : labels.filter((label) => !has.has(label)).map((label) => `${name} ${label}`);
+  });
+  expect(missing).toEqual([]);
 });
