@@ -90,6 +90,9 @@ export type MetricsLine = readonly [
   counters: readonly number[],
 ];
 
+/** A line that begins so ends a delivery of MetricsLines; the rest is the delivery's name, the same when it is sent again. */
+export const endOfDelivery = "end ";
+
 /** Names that templates, routes and logs share. */
 export const names = {
   catchAllHost: "",

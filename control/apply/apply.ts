@@ -118,6 +118,7 @@ export class Apply {
       this.#o.nginx.quitOrphans();
       streamEndpoints.passOnly(plan.passthroughs);
       streamEndpoints.keep(new Set(plan.streamEndpoints.keys()));
+      if (known.findings.length === 0 && this.#tester.bad.findings(plan).length === 0) this.#log.settled();
       return { findings: [...findings, ...this.#standing(plan)] };
     }
     await this.#sender.send(beforeReload(change, plan, conf, this.#running));
@@ -224,7 +225,10 @@ export class Apply {
   /** A controller before this one filled the data plane: what it left is sent again or removed. */
   async #adopt(conf: Running): Promise<void> {
     const running = await this.#sender.takeOver();
-    if (running === conf.rendered.hash) this.#running = conf;
+    if (running === conf.rendered.hash) {
+      this.#running = conf;
+      this.#log.started();
+    }
     this.#adopting = false;
   }
 

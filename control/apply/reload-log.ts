@@ -4,6 +4,7 @@ export interface ReloadCounts {
   readonly reloads: number;
   /** Newest last, bounded. */
   readonly reloadReasons: readonly { readonly at: string; readonly reason: string; readonly ok: boolean }[];
+  /** Also when what the last one failed for is no longer wanted. */
   readonly lastReloadOk: boolean;
   readonly failedReloads: number;
   /** Milliseconds since 1970 of the last successful start or reload; 0 before the first. */
@@ -25,6 +26,11 @@ export class ReloadLog {
 
   started(): void {
     this.#counts = { ...this.#counts, lastSuccess: Date.now() };
+  }
+
+  /** What runs is all that is wanted: a failure before that is history, and nothing needs a reload that would say so. */
+  settled(): void {
+    if (!this.#counts.lastReloadOk) this.#counts = { ...this.#counts, lastReloadOk: true };
   }
 
   record(reason: string, ok: boolean, problem = "nginx refuses the configuration"): void {

@@ -1,5 +1,6 @@
 /** ConfView → the names that nginx/*.mustache print. Decides what is written out; how it is quoted is directive.ts. */
 import type { Statement } from "../catalog/nginx-text.ts";
+import { namesVariable } from "../catalog/nginx-variables.ts";
 import type { ConfView, Directive, Family, InternalLocation, Profile, VariableMap } from "../plan/conf-view.ts";
 import { type Printed, printDirective, quoteLines, quoteLua } from "../plan/directive.ts";
 import { fastcgiParams } from "./fastcgi-params.ts";
@@ -79,11 +80,21 @@ function workerSettings(view: ConfView, hash: string): object {
     servers: serverSettings(view),
     statusPort: String(view.statusPort),
     ...(view.metrics === undefined ? {} : { metrics: view.metrics }),
-    logUpstream: /\$\{?proxy_upstream_name\b/.test(view.accessLog.target === undefined ? "" : view.accessLog.format),
+    logUpstream: namesUpstream(view),
     clearServer: clearServerLines(view).byLua,
     errorPages: view.server.some((directive) => directive.name === "error_page"),
     redirects: redirectSettings(view.http),
   };
+}
+
+/** Whether anything that every request meets names its backend. */
+function namesUpstream({ accessLog, requestHeaders, responseHeaders, snippets }: ConfView): boolean {
+  const texts = [
+    ...(accessLog.target === undefined ? [] : [accessLog.format]),
+    ...[...requestHeaders, ...responseHeaders].map(({ value }) => String(value)),
+    ...[...snippets.http, ...snippets.server, ...snippets.location].map(({ snippet }) => snippet),
+  ];
+  return texts.some((text) => namesVariable(text, "proxy_upstream_name"));
 }
 
 /** nginx makes redirects of its own absolute; Lua does the same for those that it sends. */

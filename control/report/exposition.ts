@@ -13,6 +13,13 @@ export function labelText(labels: Readonly<Record<string, string>>): string {
     .join(",");
 }
 
+/** A number as Go prints it, since queries name buckets by the text of `le`: 1e+06, 1e-05. */
+export function boundText(bound: number): string {
+  const size = Math.abs(bound);
+  if (size === 0 || (size >= 1e-4 && size < 1e6)) return String(bound);
+  return bound.toExponential().replace(/e([+-])(\d)$/, "e$10$2");
+}
+
 export interface Sample {
   /** Of labelText; "" for none. */
   readonly labels: string;

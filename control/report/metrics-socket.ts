@@ -1,8 +1,8 @@
-/** The unix socket on which workers deliver their metrics: lines of JSON, an empty line at the end, "ok" as the answer. */
+/** The unix socket on which workers deliver their metrics: lines of JSON, the delivery's name at the end, "ok" as the answer. */
 
 import type { Socket } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { MetricsLine } from "../../lua-src/wire.ts";
+import { endOfDelivery, type MetricsLine } from "../../lua-src/wire.ts";
 import type { Logger } from "../run/logger.ts";
 import { listenToWorkers, type WorkerSocket } from "./worker-socket.ts";
 
@@ -16,14 +16,26 @@ export interface MetricsSocketOptions {
 
 const linesAtOnce = 500;
 const mostBytes = 256 * 1024 * 1024;
+/** Names that are remembered; a worker has one delivery under way. */
+const mostNames = 4096;
 
 /** Rejects when the socket cannot be made. */
 export function listenForMetrics(options: MetricsSocketOptions): Promise<WorkerSocket> {
-  return listenToWorkers(options.path, options.user, (socket) => serve(socket, options));
+  const taken = new Set<string>();
+  return listenToWorkers(options.path, options.user, (socket) => serve(socket, options, taken));
+}
+
+/** True: it is to be counted. A worker that waits too long for its answer sends the same again. */
+function isNew(name: string, taken: Set<string>): boolean {
+  if (taken.has(name)) return false;
+  taken.add(name);
+  const [oldest] = taken;
+  if (taken.size > mostNames && oldest !== undefined) taken.delete(oldest);
+  return true;
 }
 
 /** All lines of a delivery count or none: what is broken off is sent again. */
-function serve(socket: Socket, { logger, take }: MetricsSocketOptions): void {
+function serve(socket: Socket, { logger, take }: MetricsSocketOptions, taken: Set<string>): void {
   const lines: MetricsLine[] = [];
   let rest = "";
   let bytes = 0;
@@ -33,8 +45,8 @@ function serve(socket: Socket, { logger, take }: MetricsSocketOptions): void {
     const texts = (rest + chunk).split("\n");
     rest = texts.pop() ?? "";
     for (const text of texts) {
-      if (text === "") {
-        void takeAll(lines, take).then(() => socket.end("ok\n"));
+      if (text.startsWith(endOfDelivery)) {
+        void takeAll(isNew(text.slice(endOfDelivery.length), taken) ? lines : [], take).then(() => socket.end("ok\n"));
         return;
       }
       const line = bytes > mostBytes ? undefined : parse(text);

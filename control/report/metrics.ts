@@ -6,7 +6,7 @@ import type { ApplyState } from "../apply/apply-options.ts";
 import type { Model } from "../model/model.ts";
 import { escapeLabel, family, labelText, prefix } from "./exposition.ts";
 import { modelText } from "./model-metrics.ts";
-import { nginxProcessText } from "./nginx-process.ts";
+import { NginxProcesses } from "./nginx-process.ts";
 import type { Traffic } from "./traffic.ts";
 
 export interface MetricsOptions {
@@ -44,7 +44,7 @@ interface Series {
   readonly name: string;
   readonly type: "gauge" | "counter";
   readonly help: string;
-  readonly value: (state: ApplyState) => number | undefined;
+  readonly value: (state: ApplyState) => number;
 }
 
 const series: readonly Series[] = [
@@ -57,7 +57,7 @@ const series: readonly Series[] = [
   {
     name: "config_last_reload_successful",
     type: "gauge",
-    help: "1 when the last reload succeeded.",
+    help: "0 while the last reload failed and what nginx refused is still wanted.",
     value: (s) => (s.lastReloadOk ? 1 : 0),
   },
   {
@@ -66,13 +66,9 @@ const series: readonly Series[] = [
     help: "Unix time of the last successful reload.",
     value: (s) => s.lastSuccess / 1000,
   },
-  { name: "success", type: "counter", help: "Reloads of nginx that succeeded.", value: (s) => (s.reloads > 0 ? s.reloads : undefined) },
-  {
-    name: "errors",
-    type: "counter",
-    help: "Reloads of nginx that failed.",
-    value: (s) => (s.failedReloads > 0 ? s.failedReloads : undefined),
-  },
+  // from the start: increase() does not see the first of a series that begins with it
+  { name: "success", type: "counter", help: "Reloads of nginx that succeeded.", value: (s) => s.reloads },
+  { name: "errors", type: "counter", help: "Reloads of nginx that failed.", value: (s) => s.failedReloads },
   {
     name: "configuration_version",
     type: "gauge",
@@ -85,6 +81,7 @@ export function createMetrics(options: MetricsOptions): () => Promise<{ contentT
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const labels = controllerLabels(options);
+  const processes = new NginxProcesses(options.statusPort, labels);
   let [running, done] = [0, 0];
   async function* pieces(): AsyncGenerator<string | Buffer> {
     running += 1;
@@ -93,7 +90,7 @@ export function createMetrics(options: MetricsOptions): () => Promise<{ contentT
       yield scrapes(running, done);
       if (!options.enabled) return;
       yield own(options, labels);
-      yield await nginxProcessText(options.state().nginxPid, options.statusPort, labels);
+      yield await processes.text(options.state().nginxPid);
       const built = options.model();
       const isLeader = options.leadership()?.leads ?? true;
       if (built !== undefined) {
@@ -120,10 +117,7 @@ function own(options: MetricsOptions, labels: string): string {
   const state = options.state();
   const build = `${labels},release="${escapeLabel(options.version)}",build="",repository="sluice"`;
   const parts = [family(`${prefix}build_info`, "gauge", "Version of this controller.", [{ labels: build, value: 1 }])];
-  for (const { name, type, help, value: of } of series) {
-    const value = of(state);
-    if (value !== undefined) parts.push(family(prefix + name, type, help, [{ labels, value }]));
-  }
+  for (const { name, type, help, value } of series) parts.push(family(prefix + name, type, help, [{ labels, value: value(state) }]));
   const election = options.leadership();
   if (election !== undefined) {
     const sample = { labels: `${labels},${labelText({ name: election.name })}`, value: election.leads ? 1 : 0 };

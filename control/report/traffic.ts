@@ -3,7 +3,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type MetricsLine, type MetricsSettings, requestHistograms } from "../../lua-src/wire.ts";
 import { Bytes } from "./bytes.ts";
-import { escapeLabel, labelText, prefix } from "./exposition.ts";
+import { boundText, labelText, prefix } from "./exposition.ts";
 
 export interface TrafficOptions {
   readonly settings: MetricsSettings;
@@ -54,7 +54,7 @@ export class Traffic {
     let next = 0;
     for (const { name, buckets } of requestHistograms) {
       if (options.settings.skip.includes(name)) continue;
-      const bounds = [...options.settings[buckets].map(String), "+Inf"].map((bound) => Buffer.from(`,le="${escapeLabel(bound)}"} `));
+      const bounds = [...options.settings[buckets].map(boundText), "+Inf"].map((bound) => Buffer.from(`,le="${bound}"} `));
       histograms.push({ name: prefix + name, help: help[name] ?? "", begin: next, bounds });
       next += bounds.length + 1;
     }
@@ -71,7 +71,8 @@ export class Traffic {
     const owner = ingress === "" ? "" : `${namespace}/${ingress}`;
     // a last line of an Ingress that is gone must not bring its series back
     if (owner !== "" && this.#ingresses !== undefined && !this.#ingresses.has(owner)) return;
-    const status = this.#o.statusClasses ? `${Math.floor(code / 100)}xx` : String(code);
+    // as $status has it: 000 where there was no answer
+    const status = this.#o.statusClasses ? `${Math.floor(code / 100)}xx` : String(code).padStart(3, "0");
     const key = [host, owner, service, path, canary, method, status].join("\n");
     let series = this.#series.get(key);
     if (series === undefined) {

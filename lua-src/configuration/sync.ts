@@ -4,6 +4,7 @@
  */
 import { forgetAllUsers, forgetUsers } from "../access/users";
 import { forgetAllBackends, forgetBackends } from "../balancer/peers";
+import { forgetCountedHosts } from "../metrics/monitor";
 import { forgetAllHosts, forgetHosts, forgetResolutions } from "../router/host";
 import { forgetAllCertificates, forgetCertificates, forgetServers } from "../tls/certificate";
 import { reloadGeneral } from "./general";
@@ -14,6 +15,7 @@ let seen = 0;
 
 function forgetEverything(): void {
   forgetAllHosts();
+  forgetCountedHosts(undefined);
   forgetAllBackends();
   forgetAllCertificates();
   forgetAllUsers();
@@ -23,8 +25,10 @@ function forgetEverything(): void {
 function forgetTouched({ touched, all, general }: ChangeRecord): void {
   if (all.hosts === true) {
     forgetAllHosts();
+    forgetCountedHosts(undefined);
   } else if (touched.hosts !== undefined) {
     forgetHosts(touched.hosts);
+    forgetCountedHosts(touched.hosts);
   }
   if (all.backends === true) {
     forgetAllBackends();

@@ -5,7 +5,7 @@
 import { logWarning } from "../base/log";
 import { settings } from "../configuration/settings";
 import type { RequestState } from "../features/feature";
-import { resolveHost } from "../router/host";
+import { isNamedHost } from "../router/host";
 import type { Route } from "../router/route";
 import type { MetricsLine } from "../wire";
 import { changesOf, type Layout, layoutOf, newSeries, observe, type Series } from "./series";
@@ -21,13 +21,20 @@ interface HostCounts {
 
 /** False: a host that is not counted. */
 let hosts = new LuaTable<string, HostCounts | false>();
+/** Counts of hosts whose documents have changed since lines were last taken; host and counts by turns. */
+let setAside = new LuaTable<number, string | HostCounts>();
+let setAsideCount = 0;
 let layout: Layout | undefined;
 let leaving = false;
-/** Sets of labels since lines were last taken. */
+/** Sets of labels since lines were last taken, and names of hosts that are not counted. */
 let opened = 0;
+let uncounted = 0;
 
 /** More are not gathered while the controller is away: they are lost, with a word in the log. */
 const mostOpened = 50_000;
+
+/** $host of a request without one: the catch-all's server_name. */
+const noHost = "_";
 
 const methods = new LuaTable<string, true>();
 for (const method of "GET HEAD POST PUT DELETE PATCH OPTIONS TRACE CONNECT COPY MOVE MKCOL PROPFIND PROPPATCH LOCK UNLOCK PRI".split(" ")) {
@@ -36,12 +43,10 @@ for (const method of "GET HEAD POST PUT DELETE PATCH OPTIONS TRACE CONNECT COPY 
 
 function openHost(name: string): HostCounts | undefined {
   const metrics = settings.metrics!;
-  if (metrics.perHost && !metrics.undefinedHosts) {
-    const { how } = resolveHost(name);
-    if (how !== "exact" && how !== "alias") {
-      hosts.set(name, false);
-      return undefined;
-    }
+  if (metrics.perHost && !metrics.undefinedHosts && name !== noHost && !isNamedHost(name)) {
+    uncounted += 1;
+    hosts.set(name, false);
+    return undefined;
   }
   const counts: HostCounts = { routes: new LuaTable(), canaries: undefined };
   hosts.set(name, counts);
@@ -52,11 +57,16 @@ function routesOf(counts: HostCounts, { route, backend }: RequestState): LuaTabl
   if (backend === undefined || route.backend === undefined || backend === route.backend || route.backend.alternatives === undefined) {
     return counts.routes;
   }
+  // by now it may be who answers errors
+  const canary = ngx.var.get("proxy_alternative_upstream_name");
+  if (canary === undefined || canary === "") {
+    return counts.routes;
+  }
   counts.canaries = counts.canaries ?? new LuaTable();
-  let routes: LuaTable<Route, ByStatus> | undefined = counts.canaries.get(backend.name);
+  let routes: LuaTable<Route, ByStatus> | undefined = counts.canaries.get(canary);
   if (routes === undefined) {
     routes = new LuaTable();
-    counts.canaries.set(backend.name, routes);
+    counts.canaries.set(canary, routes);
   }
   return routes;
 }
@@ -153,28 +163,74 @@ function addLines(lines: MetricsLine[], host: string, canary: string, routes: Lu
   }
 }
 
+function addHost(lines: MetricsLine[], host: string, counts: HostCounts): void {
+  addLines(lines, host, "", counts.routes);
+  for (const [canary, routes] of pairs(counts.canaries ?? new LuaTable<string, LuaTable<Route, ByStatus>>())) {
+    addLines(lines, host, canary, routes);
+  }
+}
+
+function startAnew(): void {
+  hosts = new LuaTable();
+  setAside = new LuaTable();
+  setAsideCount = 0;
+  opened = 0;
+  uncounted = 0;
+}
+
 /** What was counted since the last time; counting starts anew. */
 function takeLines(): MetricsLine[] {
-  const counted = hosts;
-  hosts = new LuaTable();
-  opened = 0;
+  const [counted, before, beforeCount] = [hosts, setAside, setAsideCount];
+  startAnew();
   const lines: MetricsLine[] = [];
+  for (const i of $range(1, beforeCount, 2)) {
+    addHost(lines, before.get(i) as string, before.get(i + 1) as HostCounts);
+  }
   for (const [host, counts] of pairs(counted)) {
     if (counts !== false) {
-      addLines(lines, host, "", counts.routes);
-      for (const [canary, routes] of pairs(counts.canaries ?? new LuaTable<string, LuaTable<Route, ByStatus>>())) {
-        addLines(lines, host, canary, routes);
-      }
+      addHost(lines, host, counts);
     }
   }
   return lines;
 }
 
+/** Whether the host is counted is asked again: its document came, changed or went. */
+function forgetCounted(host: string): void {
+  const counts = hosts.get(host) as HostCounts | false | undefined;
+  if (counts !== undefined && counts !== false) {
+    setAside.set(setAsideCount + 1, host);
+    setAside.set(setAsideCount + 2, counts);
+    setAsideCount += 2;
+  }
+  hosts.delete(host);
+}
+
+/** The same for these hosts; undefined: for all. */
+function forgetCountedHosts(names: readonly string[] | undefined): void {
+  if (names === undefined) {
+    for (const [host] of pairs(hosts)) {
+      forgetCounted(host);
+    }
+    return;
+  }
+  for (const name of names) {
+    forgetCounted(name);
+  }
+}
+
+/** While the controller is away. */
 function dropTooMany(): void {
   if (opened > mostOpened) {
     logWarning("metrics are lost, the controller does not take them", `${opened} sets of labels`);
-    hosts = new LuaTable();
-    opened = 0;
+    startAnew();
+  }
+  if (uncounted > mostOpened) {
+    for (const [host, counts] of pairs(hosts)) {
+      if (counts === false) {
+        hosts.delete(host);
+      }
+    }
+    uncounted = 0;
   }
 }
 
@@ -209,4 +265,4 @@ function startMonitor(): void {
   }
 }
 
-export { count, startMonitor, takeLines };
+export { count, forgetCountedHosts, startMonitor, takeLines };

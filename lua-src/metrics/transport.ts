@@ -3,11 +3,14 @@ import { decode, encode } from "cjson.safe";
 import { tellController } from "../base/controller-socket";
 import { logWarning } from "../base/log";
 import { settings } from "../configuration/settings";
-import type { MetricsLine } from "../wire";
+import { endOfDelivery, type MetricsLine } from "../wire";
 
 const left = ngx.shared.get("metrics_left");
 const linesPerPiece = 200;
 let kept: readonly MetricsLine[] = [];
+/** The controller may have counted what it did not answer in time: sent again, a delivery has the name that it had. */
+let name = "";
+let deliveries = 0;
 let sending = false;
 /** On its way out: what is not delivered goes to the workers that stay. */
 let leaving = false;
@@ -35,12 +38,18 @@ function sendPieces(socket: TcpSocket, lines: readonly MetricsLine[]): string | 
   return problem;
 }
 
+/** Of no other worker's, not even of one from before with the same pid. */
+function newName(): string {
+  deliveries += 1;
+  return `${ngx.worker.pid()} ${ngx.now()} ${deliveries}`;
+}
+
 /** The controller answers one line when it has taken all. */
 function deliver(lines: readonly MetricsLine[]): string | undefined {
   const [, problem] = tellController(settings.metrics!.socket, (socket) => {
     const failure = sendPieces(socket, lines);
     if (failure === undefined) {
-      socket.send("\n");
+      socket.send(`${endOfDelivery}${name}\n`);
     }
     return failure;
   });
@@ -54,9 +63,13 @@ function isFree(): boolean {
 
 /** In a timer, and only when free. */
 function send(lines: readonly MetricsLine[]): void {
-  if (lines.length === 0) {
-    return;
+  if (lines.length > 0) {
+    name = newName();
+    sendNamed(lines);
   }
+}
+
+function sendNamed(lines: readonly MetricsLine[]): void {
   sending = true;
   const [ok, problem] = pcall(deliver, lines);
   sending = false;
@@ -76,10 +89,10 @@ function send(lines: readonly MetricsLine[]): void {
 
 /** In a timer: once more what could not be delivered. */
 function sendAgain(): void {
-  if (!sending) {
+  if (!sending && kept.length > 0) {
     const lines = kept;
     kept = [];
-    send(lines);
+    sendNamed(lines);
   }
 }
 

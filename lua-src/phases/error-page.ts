@@ -6,11 +6,14 @@ import type { Route } from "../router/route";
 import { names } from "../wire";
 
 /** For errors of requests that never had a route. */
-const nowhere: Route = { backend: undefined, more: undefined, source: new LuaTable(), index: 0 };
+const noSource = ["", "", "", "", ""] as unknown as LuaTable<number, string>;
+const nowhere: Route = { backend: undefined, more: undefined, source: noSource, index: 0 };
 
 function run(): void {
   const code = ngx.status;
   const request = recallState() ?? { route: nowhere, backend: undefined, tries: 0, peer: 0 };
+  // an error without a backend for it is counted, too
+  ngx.ctx = request satisfies RequestState;
   const own = request.fallback;
   const backend = own !== undefined && hasPeers(own) ? own : backendNamed(names.defaultBackend);
   if (!hasPeers(backend)) {
@@ -21,7 +24,6 @@ function run(): void {
   request.tried = undefined;
   // the first backend's, to the end
   request.held = undefined;
-  ngx.ctx = request satisfies RequestState;
   ngx.var.set("upstream_vhost", "");
   tellError(request, tostring(code));
   if (code === 413) {

@@ -158,6 +158,9 @@ function prepareSnippets(request: RequestState, more: RouteMore): boolean {
     return false;
   }
   request.later = true;
+  if (more.quiet) {
+    ngx.var.set("sluice_nolog", "1");
+  }
   // the way there empties ngx.ctx
   keepState(request);
   enter(request, more.location);

@@ -101,6 +101,11 @@ function resolveHost(name: string): Resolution {
   return catchAll === undefined ? { host: missing, name: "", how: "none" } : { host: catchAll, name: "", how: "catch-all" };
 }
 
+/** Whether the name has a document of its own; "" is not asked about. */
+function isNamedHost(name: string): boolean {
+  return hostNamed(name) !== undefined;
+}
+
 /** For requests: remembers. */
 function findHost(name: string): Host {
   let host = resolved.get(name);
@@ -127,4 +132,4 @@ function forgetResolutions(): void {
   resolved.clear();
 }
 
-export { findHost, forgetAllHosts, forgetHosts, forgetResolutions, resolveHost };
+export { findHost, forgetAllHosts, forgetHosts, forgetResolutions, isNamedHost, resolveHost };

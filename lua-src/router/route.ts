@@ -27,6 +27,8 @@ export interface RouteMore {
   readonly location: string | undefined;
   /** What the location's snippets ask for; undefined: nothing. */
   readonly own: ProfileSettings | undefined;
+  /** No line in the access log; for snippets that may answer before the steps run. */
+  readonly quiet: boolean;
   /** The profile that the document names is not in this worker's nginx.conf. */
   readonly foreign: boolean;
   readonly status: number | undefined;
@@ -119,6 +121,7 @@ function compileMore(document: RouteDocument): RouteMore | undefined {
     profile,
     location: profile !== undefined ? `/~${profile}` : hooked ? "/~h" : undefined,
     own: ownSettings(profile ?? "h"),
+    quiet: features.accessLog !== undefined,
     foreign: profile !== undefined && settings.profiles.get(profile) === undefined,
     status: fixed?.status,
     slash: fixed?.slash,

@@ -1,10 +1,11 @@
+import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { listenForMetrics } from "../../control/report/metrics-socket.ts";
 import { Traffic } from "../../control/report/traffic.ts";
 import { createLogger } from "../../control/run/logger.ts";
-import type { MetricsLine, MetricsSettings } from "../../lua-src/wire.ts";
+import { endOfDelivery, type MetricsLine, type MetricsSettings } from "../../lua-src/wire.ts";
 import {
   backendDocument,
   byName,
@@ -72,12 +73,14 @@ beforeAll(async () => {
     backends: byName(
       backendDocument("a", [upstream], { alternativeBackends: ["b"] }),
       backendDocument("b", [upstream], { noServer: true, trafficShapingPolicy: shaping }),
+      backendDocument("empty", [], { alternativeBackends: ["b"] }),
     ),
     hosts: byName(
       hostDocument("app.test", [
         routeDocument("/", "a"),
         routeDocument("/fixed/", "a", {}, { fixed: { status: 503 } }),
         routeDocument("/deep/", "a", { rewrite: { from: "/deep/", target: "/" } }),
+        routeDocument("/empty/", "empty", { customErrors: { backend: "a" } }),
       ]),
       hostDocument("*.wild.test", [routeDocument("/", "a")]),
       hostDocument("alias.test", [], { aliasOf: "app.test" }),
@@ -100,8 +103,9 @@ test("requests are counted by host, route, status, method and canary", async () 
   await plane.get("app.test", "/", { headers: { "x-answer": '{"status":418}' } });
   await plane.get("app.test", "/fixed/x");
   await plane.get("app.test", "/deep/x");
+  await plane.get("app.test", "/empty/x");
   await plane.get("alias.test", "/");
-  const all = await counted(9, () => true);
+  const all = await counted(10, () => true);
   const sums = new Map<string, number>();
   for (const line of all) sums.set(metric(line), (sums.get(metric(line)) ?? 0) + (line[8][1] ?? 0));
   expect(Object.fromEntries(sums)).toEqual({
@@ -111,6 +115,8 @@ test("requests are counted by host, route, status, method and canary", async () 
     "app.test default web a /  GET 418": 1,
     "app.test default web a /fixed/  GET 503": 1,
     "app.test default web a /deep/  GET 200": 1,
+    // whoever stands in is no canary
+    "app.test default web empty /empty/  GET 200": 1,
     "alias.test default web a /  GET 200": 1,
   });
 });
@@ -125,6 +131,45 @@ test("hosts that no Ingress names are not counted; what the controller missed co
   await listen();
   const found = await counted(20, () => true);
   expect(new Set(found.map((line) => line[0]))).toEqual(new Set(["app.test"]));
+});
+
+test("a host is counted from its first request to its last, whatever was asked of its name before and after", async () => {
+  lines.length = 0;
+  const host = hostDocument("new.test", [routeDocument("/", "a")]);
+  for (const path of ["/one", "/two"]) {
+    await plane.get("new.test", "/before");
+    await plane.apply({ hosts: byName(host) });
+    for (let i = 0; i < 5; i++) await plane.get("new.test", path);
+    await plane.apply({ hosts: { remove: ["new.test"] } });
+    await plane.get("new.test", "/after");
+  }
+  // without a host, HTTP/1.0 has its requests go to "_"
+  await plane.raw(plane.ports.http, "GET / HTTP/1.0\r\n\r\n");
+  await plane.get("app.test", "/", { method: "DELETE" });
+  await counted(1, (line) => line[6] === "DELETE");
+  expect(requestsIn(lines.filter((line) => line[0] === "new.test"))).toBe(10);
+  expect(requestsIn(lines.filter((line) => line[0] === "_"))).toBe(1);
+});
+
+test("a delivery that is not answered keeps its name, so that it counts once", async () => {
+  await socket.stop();
+  const names: string[] = [];
+  const seen = new Promise<void>((done) => {
+    const deaf = createServer((connection) => {
+      connection.setEncoding("utf8").on("data", (text: string) => {
+        names.push(...text.split("\n").filter((line) => line.startsWith(endOfDelivery)));
+        connection.destroy();
+        if (names.length >= 3) deaf.close(() => done());
+      });
+    });
+    deaf.listen(settings.socket);
+  });
+  lines.length = 0;
+  await plane.get("app.test", "/deaf", { method: "PATCH" });
+  await seen;
+  expect(new Set(names).size).toBe(1);
+  await listen();
+  expect(requestsIn(await counted(1, (line) => line[6] === "PATCH"))).toBe(1);
 });
 
 function requestsIn(found: readonly MetricsLine[]): number {
