@@ -10,7 +10,7 @@ const nowhere: Route = { backend: undefined, more: undefined, source: new LuaTab
 
 function run(): void {
   const code = ngx.status;
-  const request = recallState() ?? { route: nowhere, backend: undefined, tries: 0, peer: 0 };
+  const request = recallState() ?? { route: nowhere, backend: undefined, tries: 0 };
   const own = request.fallback;
   const backend = own !== undefined && hasPeers(own) ? own : backendNamed(names.defaultBackend);
   if (!hasPeers(backend)) {
