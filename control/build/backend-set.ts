@@ -3,12 +3,13 @@
 import { names, type TrafficShapingDocument } from "../../lua-src/wire.ts";
 import type { ResolvedAnnotations } from "../catalog/resolve.ts";
 import type { Settings } from "../catalog/settings.ts";
+import { standInId } from "../features/custom-errors.ts";
 import type { Backend } from "../model/backend.ts";
 import type { Finding } from "../model/finding.ts";
 import type { RecordingLook } from "../objects/references.ts";
 import type { Service, ServicePortRef } from "../source/kinds.ts";
 import type { Accepted } from "./accept.ts";
-import { type BackendRules, backendOf, defaultBackendOf, firstPortBackend, standInId } from "./backends.ts";
+import { type BackendRules, backendId, backendOf, defaultBackendOf, firstPortBackend } from "./backends.ts";
 import { balancingOf, lostSettings } from "./balancing.ts";
 import { type CanaryPair, isCanary, trafficShaping } from "./canary.ts";
 import { type Location, pathsOf } from "./ingress.ts";
@@ -37,6 +38,8 @@ export class BackendSet {
   readonly #options: BackendSetOptions;
   readonly #findings: Finding[];
   readonly #backends = new Map<string, Backend>();
+  /** Which Service port a name stands for. */
+  readonly #named = new Map<string, string>([[names.defaultBackend, ""]]);
   /** Backends of Ingresses that are no canaries. */
   readonly #served = new Set<string>();
   /** Who made a backend, and who named it since. */
@@ -94,6 +97,15 @@ export class BackendSet {
     }
   }
 
+  /** Names may run together ("a-b" and "c", "a" and "b-c"): whoever comes later gets one that no other can have. */
+  idOf(namespace: string, service: string, port: ServicePortRef): string {
+    const plain = backendId(namespace, service, port);
+    const whole = `${namespace}/${service}/${port.name ?? port.number ?? ""}`;
+    const owner = this.#named.get(plain);
+    if (owner === undefined) this.#named.set(plain, whole);
+    return owner === undefined || owner === whole ? plain : whole;
+  }
+
   /** Annotation default-backend: the Service by its first port. */
   #claimDefault(owner: Accepted): void {
     const name = owner.annotations.values["default-backend"] as string | undefined;
@@ -105,15 +117,16 @@ export class BackendSet {
       this.#findings.push({ code: "service-missing", about: owner.ref, at: "default-backend", text });
       return;
     }
-    const id = standInId(namespace, name);
+    const id = standInId(this.#look, namespace, name);
     if (!this.#backends.has(id)) this.#backends.set(id, firstPortBackend(id, service, this.#rules(owner)));
   }
 
   #make(owner: Accepted, service: string, port: ServicePortRef, at: string): string {
     const namespace = owner.ref.namespace;
     const found = this.#look.service(namespace, service);
-    const { backend, findings } = this.#remembered(owner, at, found, () => {
-      const made = backendOf({ namespace, service, port, about: owner.ref, at }, found, this.#rules(owner));
+    const id = this.idOf(namespace, service, port);
+    const { backend, findings } = this.#remembered(owner, at, id, found, () => {
+      const made = backendOf({ id, namespace, service, port, about: owner.ref, at }, found, this.#rules(owner));
       return { ...made, backend: { ...made.backend, document: { ...made.backend.document, ...balancingOf(owner) } } };
     });
     this.#findings.push(...findings);
@@ -125,12 +138,12 @@ export class BackendSet {
     return backend.id;
   }
 
-  #remembered(owner: Accepted, at: string, service: Service | undefined, make: () => Pick<Made, "backend" | "findings">): Made {
+  #remembered(owner: Accepted, at: string, id: string, service: Service | undefined, make: () => Pick<Made, "backend" | "findings">): Made {
     const { zone } = this.#options;
     const places = memo.get(owner.annotations) ?? new Map<string, Made>();
     memo.set(owner.annotations, places);
     const known = places.get(at);
-    if (known !== undefined && known.service === service && known.zone === zone) return known;
+    if (known !== undefined && known.backend.id === id && known.service === service && known.zone === zone) return known;
     const made = { ...make(), service, zone };
     places.set(at, made);
     return made;
@@ -150,18 +163,17 @@ export class BackendSet {
   of(location: Location): string {
     const service = location.backend?.service;
     if (service === undefined || location.owner === undefined) return names.defaultBackend;
-    return `${location.owner.ref.namespace}-${service.name}-${service.port.name ?? service.port.number ?? ""}`;
+    return this.idOf(location.owner.ref.namespace, service.name, service.port);
   }
 
-  attach(pair: CanaryPair): void {
-    const id = `${pair.namespace}-${pair.service}-${pair.port.name ?? pair.port.number ?? ""}`;
-    for (const primary of pair.primaries) {
+  attach({ canary, id, primaries }: CanaryPair): void {
+    for (const primary of primaries) {
       const list = this.#alternatives.get(primary) ?? [];
       if (!list.includes(id)) list.push(id);
       this.#alternatives.set(primary, list);
     }
-    if (pair.canary.annotations.values["affinity-canary-behavior"] === "legacy") return;
-    this.#inherits.set(id, [...(this.#inherits.get(id) ?? []), ...pair.primaries]);
+    if (canary.annotations.values["affinity-canary-behavior"] === "legacy") return;
+    this.#inherits.set(id, [...(this.#inherits.get(id) ?? []), ...primaries]);
   }
 
   /** Clients of this location get session cookies. */

@@ -9,6 +9,7 @@ import type { ObjectRef } from "../model/ids.ts";
 import type { Service, ServicePort, ServicePortRef } from "../source/kinds.ts";
 
 export interface BackendRequest {
+  readonly id: string;
   readonly namespace: string;
   readonly service: string;
   readonly port: ServicePortRef;
@@ -24,7 +25,7 @@ export interface BackendRules {
   readonly zone: string | undefined;
 }
 
-/** The name that logs, metrics and dbg know: namespace-service-port. */
+/** The name that logs, metrics and dbg know: namespace-service-port (but see BackendSet.idOf). */
 export function backendId(namespace: string, service: string, port: ServicePortRef): string {
   return `${namespace}-${service}-${port.name ?? port.number ?? ""}`;
 }
@@ -48,7 +49,7 @@ export function backendOf(
   service: Service | undefined,
   rules: BackendRules,
 ): { backend: Backend; findings: Finding[] } {
-  const id = backendId(request.namespace, request.service, request.port);
+  const { id } = request;
   const source: ObjectRef = { kind: "Service", namespace: request.namespace, name: request.service };
   const port = request.port.number ?? request.port.name ?? "";
   const document = plainDocument(id, port, service);
@@ -98,7 +99,7 @@ function externalName<R>(
   result: (endpoints: EndpointSource, code?: Finding["code"], text?: string) => R,
 ): R {
   const found = portOf(service, request.port);
-  const target = found === undefined ? request.port.number : typeof found.targetPort === "number" ? found.targetPort : found.port;
+  const target = found === undefined ? request.port.number : externalPort(found);
   const endpoints = externalNameOf(service, target, rules.disableExternalName);
   if (!("code" in endpoints)) return result(endpoints);
   return result({ kind: "none" }, endpoints.code, endpoints.text);
@@ -132,11 +133,6 @@ export function defaultBackendOf(service: Service | undefined, rules: BackendRul
   return firstPortBackend(names.defaultBackend, service, rules);
 }
 
-/** Backend of annotation default-backend. */
-export function standInId(namespace: string, service: string): string {
-  return `custom-default-backend-${namespace}-${service}`;
-}
-
 export function firstPortBackend(id: string, service: Service | undefined, rules: BackendRules): Backend {
   const first = service?.spec.ports[0];
   const document = plainDocument(id, 0, service);
@@ -144,10 +140,16 @@ export function firstPortBackend(id: string, service: Service | undefined, rules
     return { id, endpoints: { kind: "none" }, document, source: undefined };
   }
   const { namespace, name } = service.metadata;
-  return {
-    id,
-    endpoints: { kind: "slices", namespace, service: name, port: portMatch(service, first, { ...rules, zone: rules.zone }) },
-    document,
-    source: { kind: "Service", namespace, name },
-  };
+  return { id, endpoints: firstPortEndpoints(service, first, rules), document, source: { kind: "Service", namespace, name } };
+}
+
+function firstPortEndpoints(service: Service, first: ServicePort, rules: BackendRules): EndpointSource {
+  const { namespace, name } = service.metadata;
+  if (service.spec.type !== "ExternalName") return { kind: "slices", namespace, service: name, port: portMatch(service, first, rules) };
+  const endpoints = externalNameOf(service, externalPort(first), rules.disableExternalName);
+  return "code" in endpoints ? { kind: "none" } : endpoints;
+}
+
+function externalPort({ targetPort, port }: ServicePort): number {
+  return typeof targetPort === "number" ? targetPort : port;
 }

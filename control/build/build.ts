@@ -19,7 +19,7 @@ import type { ConfigMap, Ingress } from "../source/kinds.ts";
 import type { KindName } from "../source/source.ts";
 import { type Accepted, accept, type LastGood } from "./accept.ts";
 import { BackendSet } from "./backend-set.ts";
-import { isCanary, pairCanaries } from "./canary.ts";
+import { type BackendNames, isCanary, pairCanaries } from "./canary.ts";
 import { byAge, type ClassOptions, isOurs } from "./class.ts";
 import { extraHosts } from "./extra-hosts.ts";
 import { globalHeaders } from "./global-headers.ts";
@@ -70,7 +70,11 @@ export function build(objects: ObjectsView, previous: LastGood, options: BuildOp
   const backends = new BackendSet(look, settings.values, { ...options, zone: zoneOf(look, options.place) }, findings);
   for (const owner of acceptance.accepted) backends.claim(owner);
   const targets = new Map([...hosts].map(([name, h]) => [name, h.locations.map((l) => backends.of(l))]));
-  const pairs = pairCanaries(acceptance.accepted.filter(isCanary), hosts, (host, index) => targets.get(host)?.[index] ?? "", findings);
+  const backendNames: BackendNames = {
+    primaryOf: (host, index) => targets.get(host)?.[index] ?? "",
+    idOf: (namespace, service, port) => backends.idOf(namespace, service, port),
+  };
+  const pairs = pairCanaries(acceptance.accepted.filter(isCanary), hosts, backendNames, findings);
   for (const pair of pairs) backends.attach(pair);
   const certificates = new HostCertificates(look, options, findings);
   const certificateIds = new Map([...hosts].map(([name, h]) => [name, name === "" ? undefined : certificates.of(name, h.owners)]));

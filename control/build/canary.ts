@@ -5,7 +5,6 @@ import { names } from "../../lua-src/wire.ts";
 import type { Finding } from "../model/finding.ts";
 import type { ServicePortRef } from "../source/kinds.ts";
 import type { Accepted } from "./accept.ts";
-import { backendId } from "./backends.ts";
 import { type HostLocations, pathsOf } from "./ingress.ts";
 
 export function isCanary(accepted: Accepted): boolean {
@@ -30,27 +29,31 @@ export function trafficShaping(accepted: Accepted): TrafficShapingDocument {
 /** A canary's backend and the primaries it stands beside. */
 export interface CanaryPair {
   readonly canary: Accepted;
-  readonly namespace: string;
-  readonly service: string;
-  readonly port: ServicePortRef;
-  readonly at: string;
+  readonly id: string;
   readonly primaries: readonly string[];
 }
 
-/** Same host, path and path type. `primaryOf` says which backend a location goes to. */
+/** What the backends of this build are called. */
+export interface BackendNames {
+  /** Where a location of the host goes. */
+  readonly primaryOf: (host: string, index: number) => string;
+  readonly idOf: (namespace: string, service: string, port: ServicePortRef) => string;
+}
+
+/** Same host, path and path type. */
 export function pairCanaries(
   canaries: readonly Accepted[],
   hosts: ReadonlyMap<string, HostLocations>,
-  primaryOf: (host: string, index: number) => string,
+  { primaryOf, idOf }: BackendNames,
   findings: Finding[],
 ): CanaryPair[] {
   const pairs: CanaryPair[] = [];
   for (const canary of canaries) {
+    const { namespace } = canary.ref;
     for (const p of pathsOf(canary.ingress, canary.ref, findings)) {
       const service = p.backend.service;
       if (service === undefined) continue;
-      const namespace = canary.ref.namespace;
-      const id = backendId(namespace, service.name, service.port);
+      const id = idOf(namespace, service.name, service.port);
       const primaries = new Set<string>();
       hosts.get(p.host)?.locations.forEach((location, i) => {
         if (location.path !== p.path || location.pathType !== p.pathType) return;
@@ -58,22 +61,15 @@ export function pairCanaries(
         if (primary !== id && primary !== names.defaultBackend) primaries.add(primary);
       });
       if (primaries.size === 0) findings.push(unmatched(canary, `${p.at}.path`, p.host, p.path));
-      pairs.push({ canary, namespace, service: service.name, port: service.port, at: `${p.at}.backend`, primaries: [...primaries] });
+      pairs.push({ canary, id, primaries: [...primaries] });
     }
     const fallback = canary.ingress.spec.defaultBackend?.service;
     if (fallback !== undefined) {
       const catchAll = hosts.get("");
-      const id = backendId(canary.ref.namespace, fallback.name, fallback.port);
+      const id = idOf(namespace, fallback.name, fallback.port);
       const all = (catchAll?.locations ?? []).map((_, i) => primaryOf("", i));
       const primaries = new Set(all.filter((b) => b !== names.defaultBackend && b !== id));
-      pairs.push({
-        canary,
-        namespace: canary.ref.namespace,
-        service: fallback.name,
-        port: fallback.port,
-        at: "spec.defaultBackend",
-        primaries: [...primaries],
-      });
+      pairs.push({ canary, id, primaries: [...primaries] });
     }
   }
   return pairs;

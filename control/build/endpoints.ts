@@ -42,12 +42,11 @@ function hinted(slice: EndpointSlice, zone: string): boolean {
   return slice.endpoints.every((e) => (e.hints?.length ?? 0) > 0) && slice.endpoints.some((e) => e.hints?.includes(zone) === true);
 }
 
+/** By the Service port's name; where the slice has no port of that name, as one made by hand, a numeric target port counts. */
 function portsOf(slice: EndpointSlice, port: ServicePortMatch): readonly number[] {
-  if (slice.ports.length === 0) return typeof port.targetPort === "number" ? [port.targetPort] : [];
-  const out: number[] = [];
-  for (const p of slice.ports) {
-    if (p.protocol !== port.protocol || p.port === undefined || p.port === 0) continue;
-    if (port.name === "" || p.name === port.name) out.push(p.port);
-  }
-  return out;
+  const target = typeof port.targetPort === "number" ? [port.targetPort] : [];
+  if (slice.ports.length === 0) return target;
+  const known = slice.ports.filter((p) => p.protocol === port.protocol);
+  const named = known.flatMap((p) => ((port.name === "" || p.name === port.name) && p.port ? [p.port] : []));
+  return named.length > 0 || known.length === 0 ? named : target;
 }

@@ -1,6 +1,6 @@
 /** Annotations: custom-http-errors, default-backend, disable-proxy-intercept-errors. */
 
-import { feature, row } from "../catalog/feature.ts";
+import { feature, type Look, row } from "../catalog/feature.ts";
 import { bool, type Kind, listOf, pattern, serviceName } from "../catalog/kinds.ts";
 import type { Directive } from "../model/model.ts";
 
@@ -16,6 +16,19 @@ export function errorPageDirectives(codes: readonly (string | number)[], interce
     { name: "error_page", args: [...sorted, "@error"] },
     { name: "proxy_intercept_errors", args: [intercept ? "on" : "off"] },
   ];
+}
+
+/**
+ * Backend of annotation default-backend. Names may run together ("a-b" and "c", "a" and "b-c"): where both Services exist
+ * neither gets the short one.
+ */
+export function standInId(look: Look, namespace: string, service: string): string {
+  const text = `${namespace}-${service}`;
+  for (let i = text.indexOf("-"); i !== -1; i = text.indexOf("-", i + 1)) {
+    const isOther = i !== namespace.length && look.service(text.slice(0, i), text.slice(i + 1)) !== undefined;
+    if (isOther) return `custom-default-backend-${namespace}/${service}`;
+  }
+  return `custom-default-backend-${text}`;
 }
 
 export const customErrors = feature({
@@ -54,7 +67,7 @@ export const customErrors = feature({
     if (!known && !pages) return undefined;
     return {
       customErrors: {
-        ...(known ? { backend: `custom-default-backend-${namespace}-${service}` } : {}),
+        ...(known ? { backend: standInId(place.look, namespace, service) } : {}),
         ...(pages ? { pages: true } : {}),
       },
     };

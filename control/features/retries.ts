@@ -5,10 +5,16 @@ import { int } from "../catalog/kinds.ts";
 import type { Directive } from "../model/model.ts";
 import { nextUpstream } from "./setting-kinds.ts";
 
-/** Words of proxy_next_upstream; non_idempotent once, at the end. */
-export function conditionArgs(conditions: string, nonIdempotent: boolean): string[] {
-  const words = conditions.split(" ").filter((w) => w !== "non_idempotent");
-  return nonIdempotent || conditions.includes("non_idempotent") ? [...words, "non_idempotent"] : words;
+type Family = "proxy" | "grpc" | "fastcgi";
+
+/** A FastCGI server is no gateway: nginx does not take them there. */
+const ofGateways = new Set(["http_502", "http_504"]);
+
+/** FAMILY_next_upstream; non_idempotent once, at the end. */
+export function nextUpstreamDirective(family: Family, conditions: string, nonIdempotent: boolean): Directive {
+  const words = conditions.split(" ").filter((w) => w !== "non_idempotent" && !(family === "fastcgi" && ofGateways.has(w)));
+  if (nonIdempotent || conditions.includes("non_idempotent")) words.push("non_idempotent");
+  return { name: `${family}_next_upstream`, args: words.length === 0 ? ["off"] : words };
 }
 
 /** Whether a refused connection leads to another try. */
@@ -59,9 +65,7 @@ export const retries = feature({
     const timeout = v["proxy-next-upstream-timeout"];
     const out: Directive[] = [];
     const family = place.protocol.startsWith("GRPC") ? "grpc" : place.protocol === "FCGI" ? "fastcgi" : "proxy";
-    if (conditions !== undefined) {
-      out.push({ name: `${family}_next_upstream`, args: conditionArgs(conditions, place.settings["retry-non-idempotent"]) });
-    }
+    if (conditions !== undefined) out.push(nextUpstreamDirective(family, conditions, place.settings["retry-non-idempotent"]));
     if (timeout !== undefined) out.push({ name: `${family}_next_upstream_timeout`, args: [`${timeout}s`] });
     return out;
   },

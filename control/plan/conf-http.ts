@@ -2,19 +2,20 @@
 
 import type { Settings } from "../catalog/settings.ts";
 import { pairArgs, redirectPair } from "../features/replacement.ts";
-import { conditionArgs } from "../features/retries.ts";
+import { nextUpstreamDirective } from "../features/retries.ts";
 import type { ConfSurroundings } from "./conf.ts";
 import { can } from "./conf-modules.ts";
 import type { Directive } from "./conf-view.ts";
 
 /** Defaults of the retired controller that differ from nginx's own, and keys that make several directives. */
 export function httpDirectives(settings: Settings, around: ConfSurroundings): Directive[] {
-  const conditions = conditionArgs(settings["proxy-next-upstream"], settings["retry-non-idempotent"]);
+  const nextUpstream = (family: "proxy" | "grpc" | "fastcgi") =>
+    nextUpstreamDirective(family, settings["proxy-next-upstream"], settings["retry-non-idempotent"]);
   const out: Directive[] = [
     { name: "proxy_buffers", args: [Math.max(2, settings["proxy-buffers-number"]), settings["proxy-buffer-size"]] },
-    { name: "proxy_next_upstream", args: conditions },
-    { name: "grpc_next_upstream", args: conditions },
-    { name: "fastcgi_next_upstream", args: conditions.filter((c) => c !== "http_502" && c !== "http_504") },
+    nextUpstream("proxy"),
+    nextUpstream("grpc"),
+    nextUpstream("fastcgi"),
     { name: "ssl_session_cache", args: [settings["ssl-session-cache"] ? `shared:SSL:${settings["ssl-session-cache-size"]}` : "off"] },
     { name: "port_in_redirect", args: ["off"] },
     { name: "proxy_redirect", args: pairArgs(redirectPair(settings["proxy-redirect-from"], settings["proxy-redirect-to"])) },

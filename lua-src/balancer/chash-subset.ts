@@ -2,7 +2,7 @@
 import type { RequestState } from "../features/feature";
 import type { BackendDocument } from "../wire";
 import { type HashKey, hashKeyOf, parseHashKey } from "./chash";
-import { nobody, type Peers, samePeers } from "./peer-list";
+import { nobody, type Peers, peerKey, samePeers } from "./peer-list";
 import { onePlace } from "./random";
 import { Ring } from "./ring";
 
@@ -28,6 +28,15 @@ function membersOf(peers: Peers, places: LuaTable<number, number>, size: number)
     ports.set(i, peers.ports.get(places.get(i)!)!);
   }
   return { count: size, addresses, ports };
+}
+
+function hasUntried(peers: Peers, tried: LuaTable<string, true>): boolean {
+  for (const i of $range(1, peers.count)) {
+    if (tried.get(peerKey(peers, i)) === undefined) {
+      return true;
+    }
+  }
+  return false;
 }
 
 function subsetIds(count: number): LuaTable<number, string> {
@@ -69,9 +78,25 @@ export class ChashSubset {
 
   pick(peers: Peers, request: RequestState): number {
     const ring = this.ring ?? this.makeRing(peers);
-    const subset = ring.find(hashKeyOf(this.key!, request));
+    const point = ring.pointOf(hashKeyOf(this.key!, request));
+    const subset = request.tried === undefined ? ring.ownerOf(point) : this.untried(ring, point, request.tried);
     const member = onePlace(this.members.get(subset)!, request);
     return this.places.get(subset)!.get(member)!;
+  }
+
+  /** Clockwise from the point, the first group with a peer that the request has not asked; else the key's own. */
+  private untried(ring: Ring, point: number, tried: LuaTable<string, true>): number {
+    const met = new LuaTable<number, true>();
+    for (const i of $range(point, point + ring.size - 1)) {
+      const subset = ring.ownerOf(i % ring.size);
+      if (met.get(subset) === undefined) {
+        met.set(subset, true);
+        if (hasUntried(this.members.get(subset)!, tried)) {
+          return subset;
+        }
+      }
+    }
+    return ring.ownerOf(point);
   }
 
   private makeRing(peers: Peers): Ring {

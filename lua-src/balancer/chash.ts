@@ -1,6 +1,7 @@
 /** upstream-hash-by: equal keys go to the same peer; few keys move when peers change. */
 import { expandTemplate, parseTemplate, type Template } from "../base/template";
 import type { RequestState } from "../features/feature";
+import { fillRouteVariables, namesRouteVariables } from "../features/route-variables";
 import type { BackendDocument } from "../wire";
 import { health, heedsHealth, isFailing } from "./health";
 import { nobody, type Peers, peerKey, peerKeys, samePeers } from "./peer-list";
@@ -10,6 +11,8 @@ import { Ring } from "./ring";
 export interface HashKey {
   readonly template: Template;
   readonly groups: boolean;
+  /** It names variables of the location. */
+  readonly namesRoute: boolean;
 }
 
 function parseHashKey(text: string): HashKey {
@@ -18,7 +21,7 @@ function parseHashKey(text: string): HashKey {
   for (const i of $range(2, template.count, 2)) {
     groups = groups || tonumber(template.parts.get(i)) !== undefined;
   }
-  return { template, groups };
+  return { template, groups, namesRoute: namesRouteVariables(template) };
 }
 
 /** The path that was routed. Once rewritten, only the raw one is left. */
@@ -31,6 +34,9 @@ function routedPath(request: RequestState): string {
 }
 
 function hashKeyOf(key: HashKey, request: RequestState): string {
+  if (key.namesRoute) {
+    fillRouteVariables(request.route);
+  }
   if (!key.groups) {
     return expandTemplate(key.template);
   }

@@ -187,10 +187,11 @@ export class Ewma implements Holder {
   }
 
   private note(request: RequestState, key: string): void {
-    if (request.held === undefined) {
+    const held = request.held;
+    if (held === undefined || held.holder !== this) {
       request.held = hold(this, key, false);
     } else {
-      request.held.key = key;
+      held.key = key;
     }
   }
 }

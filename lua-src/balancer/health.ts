@@ -27,6 +27,12 @@ function neverConnected(sent: string): boolean {
   return value === "0" || value === "-";
 }
 
+/** The peer of the last try in a list such as "10.0.0.1:80, 10.0.0.2:80 : ", the current one still empty. */
+function lastAsked(addresses: string): string | undefined {
+  const [key] = string.match(addresses, "([^%s,]+)[%s,:]*$");
+  return key;
+}
+
 /** What a peer's failures are kept by. */
 function nameOf(key: string, pool: string | undefined): string {
   return pool === undefined ? key : `${pool} ${key}`;
@@ -107,4 +113,4 @@ function heedsHealth(request: RequestState): boolean {
   return health.until > 0 && (request.route.more?.retriesRefused ?? currentGeneral().retriesRefused) !== false;
 }
 
-export { forgive, forgiveNew, health, heedsHealth, isFailing, markFailing, neverConnected, noteFailure };
+export { forgive, forgiveNew, health, heedsHealth, isFailing, lastAsked, markFailing, neverConnected, noteFailure };

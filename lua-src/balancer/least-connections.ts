@@ -48,7 +48,8 @@ export class LeastConnections implements Holder {
 
   private count(request: RequestState, key: string): void {
     const held = request.held;
-    if (held === undefined) {
+    if (held === undefined || held.holder !== this) {
+      // where the algorithm changed between two tries the former one gets back what is its own
       request.held = hold(this, key, false);
     } else {
       // another try: the former peer is done with it

@@ -6,16 +6,14 @@ import type { Check } from "../configuration/check";
 import type { Route } from "../router/route";
 import type { Span } from "../tracing/context";
 
-/** One request, from routing on: ngx.ctx. The plain request has no more than the first four. */
+/** One request, from routing on: ngx.ctx. The plain request has no more than the first three. */
 export interface RequestState {
   readonly route: Route;
   /** Who serves it: the route's backend or its canary. */
   backend: Backend | undefined;
   /** Peers asked so far. */
   tries: number;
-  /** Place of the peer asked last. */
-  peer: number;
-  /** Keys of those asked before it, from the second try on. */
+  /** Keys of those asked before, from the second try on. */
   tried?: LuaTable<string, true>;
   /** The upstream block, where it speaks TLS to its peers. */
   pool?: string;

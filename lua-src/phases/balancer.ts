@@ -1,7 +1,7 @@
 /** balancer_by_lua: names the peer of each try. */
 import { get_last_failure, set_current_peer, set_more_tries, set_timeouts } from "ngx.balancer";
-import { noteFailure } from "../balancer/health";
-import { type Peers, peerKey } from "../balancer/peer-list";
+import { lastAsked, noteFailure } from "../balancer/health";
+import { peerKey } from "../balancer/peer-list";
 import { logError } from "../base/log";
 import { currentGeneral } from "../configuration/general";
 import type { RequestState } from "../features/feature";
@@ -41,20 +41,19 @@ function forgetTry(request: RequestState, count: number): void {
   }
 }
 
-function rememberPeer(request: RequestState, peers: Peers): void {
+/** After a failed try, by nginx's own word for the peer: the backend may have others by now. True when no connection came about. */
+function rememberPeer(request: RequestState): boolean {
   let tried = request.tried;
   if (tried === undefined) {
     tried = new LuaTable();
     request.tried = tried;
   }
-  // peers may have gone away since
-  if (request.peer <= peers.count) {
-    const key = peerKey(peers, request.peer);
-    tried.set(key, true);
-    if (noteFailure(key, request.pool)) {
-      forgetTry(request, peers.count);
-    }
+  const key = lastAsked(ngx.var.get("upstream_addr") ?? "");
+  if (key === undefined) {
+    return false;
   }
+  tried.set(key, true);
+  return noteFailure(key, request.pool);
 }
 
 /** `pool`: name of the upstream block, where it speaks TLS. */
@@ -72,8 +71,9 @@ function run(pool?: string): void {
     ngx.exit(503);
     return;
   }
+  let refused = false;
   if (request.tries > 0) {
-    rememberPeer(request, peers);
+    refused = rememberPeer(request);
     backend.balancer.failed?.(request);
   } else {
     if (request.pool !== pool) {
@@ -82,8 +82,11 @@ function run(pool?: string): void {
     allowTries(request, peers.count);
   }
   const place = backend.balancer.pick(peers, request);
+  // a session, or a subset, may lead to the same one again
+  if (refused && request.tried!.get(peerKey(peers, place)) === undefined) {
+    forgetTry(request, peers.count);
+  }
   request.tries += 1;
-  request.peer = place;
   const more = request.route.more;
   if (more !== undefined) {
     applyTimeouts(more);

@@ -11,7 +11,7 @@ const nowhere: Route = { backend: undefined, more: undefined, source: noSource, 
 
 function run(): void {
   const code = ngx.status;
-  const request = recallState() ?? { route: nowhere, backend: undefined, tries: 0, peer: 0 };
+  const request = recallState() ?? { route: nowhere, backend: undefined, tries: 0 };
   // an error without a backend for it is counted, too
   ngx.ctx = request satisfies RequestState;
   const own = request.fallback;

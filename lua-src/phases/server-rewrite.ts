@@ -195,7 +195,7 @@ function follow(route: Route, uri: string): void {
   if (generalState.logVariables) {
     fillRouteVariables(route);
   }
-  const request: RequestState = { route, backend: undefined, tries: 0, peer: 0 };
+  const request: RequestState = { route, backend: undefined, tries: 0 };
   ngx.ctx = request;
   if (settings.errorPages) {
     keepState(request);

@@ -1,6 +1,6 @@
 import type { Alternative, Shaping } from "../../lua-src/balancer/canary";
 import { chooseAlternative } from "../../lua-src/balancer/choose";
-import { forgive, forgiveNew, isFailing, markFailing } from "../../lua-src/balancer/health";
+import { forgive, forgiveNew, isFailing, lastAsked, markFailing } from "../../lua-src/balancer/health";
 import type { Peers } from "../../lua-src/balancer/peer-list";
 import type { Backend } from "../../lua-src/balancer/peers";
 import { RoundRobin } from "../../lua-src/balancer/round-robin";
@@ -17,7 +17,7 @@ function peersOf(count: number): Peers {
 }
 
 function request(): RequestState {
-  return { route: undefined as never, backend: undefined, tries: 0, peer: 0 };
+  return { route: undefined as never, backend: undefined, tries: 0 };
 }
 
 function spread(balancer: RoundRobin, peers: Peers, times: number): number[] {
@@ -83,6 +83,14 @@ describe("balancer", () => {
     forgiveNew(peersOf(0), peersOf(1));
     expectEqual(isFailing(peersOf(1), 1, mine), false);
     forgive();
+  });
+
+  it("takes nginx's word for the peer that failed, whatever peers the backend has by now", () => {
+    expectEqual(
+      [lastAsked("10.0.0.1:80 : "), lastAsked("10.0.0.1:80, 10.0.0.2:80 : "), lastAsked("10.0.0.1:80 : 10.0.0.3:80, [fd00::1]:80 : ")],
+      ["10.0.0.1:80", "10.0.0.2:80", "[fd00::1]:80"],
+    );
+    expectEqual(lastAsked(""), undefined);
   });
 
   it("gives each peer its turn", () => {

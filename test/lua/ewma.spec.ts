@@ -1,6 +1,7 @@
 import { Ewma, faded, lastTry, learn, textAt } from "../../lua-src/balancer/ewma";
 import { LeastConnections } from "../../lua-src/balancer/least-connections";
 import { type Peers, peerKey } from "../../lua-src/balancer/peer-list";
+import { endHolds } from "../../lua-src/base/holds";
 import type { RequestState } from "../../lua-src/features/feature";
 import { describe, expectEqual, it } from "./spec";
 
@@ -131,6 +132,21 @@ describe("least connections", () => {
     }
     for (const count of seen) {
       expectEqual(count > 850 && count < 1150, true);
+    }
+  });
+
+  it("counts no request for ever whose second try came after a change of the algorithm", () => {
+    const [before, after, peers] = [new LeastConnections("p2c"), new LeastConnections("least_conn"), peersOf(4, 1)];
+    before.update(peers);
+    after.update(peers);
+    const request = { route: { more: { measures: true } }, tries: 0 } as unknown as RequestState;
+    before.pick(peers, request);
+    after.pick(peers, request);
+    endHolds();
+    for (const balancer of [before, after]) {
+      const { open } = balancer as unknown as { open: LuaTable<string, number> };
+      const [left] = next(open);
+      expectEqual(left, undefined);
     }
   });
 });

@@ -31,7 +31,7 @@ function balancerOf(mode: string, peers: Peers, changes = false): StickyBalanced
 function requestOf(over: Partial<RequestState> = {}): RequestState {
   const source = new LuaTable<number, string>();
   source.set(5, "/shop");
-  return { route: { more: { issuesSession: true }, source }, tries: 0, peer: 0, ...over } as unknown as RequestState;
+  return { route: { more: { issuesSession: true }, source }, tries: 0, ...over } as unknown as RequestState;
 }
 
 /** A client without a cookie: where it is sent, and the Set-Cookie that it gets. */
