@@ -83,7 +83,13 @@ function workerSettings(view: ConfView, hash: string): object {
     clearServer: clearServerLines(view).byLua,
     errorPages: view.server.some((directive) => directive.name === "error_page"),
     redirects: redirectSettings(view.http),
+    ...passthroughSettings(view),
   };
+}
+
+function passthroughSettings({ stream, httpsPort }: ConfView): object {
+  const innerPort = stream?.passthrough?.proxyPort;
+  return innerPort === undefined ? {} : { passthrough: { httpsPort: String(httpsPort), innerPort: String(innerPort) } };
 }
 
 /** nginx makes redirects of its own absolute; Lua does the same for those that it sends. */

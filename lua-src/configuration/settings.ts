@@ -21,6 +21,8 @@ export interface Settings {
   /** The server has error pages: every request's state is kept for them. */
   readonly errorPages: boolean;
   readonly redirects: RedirectSettings;
+  /** With --enable-ssl-passthrough: where TLS comes in, and where the part of it that is ended here is handed on to. */
+  readonly passthrough?: { readonly httpsPort: string; readonly innerPort: string };
 }
 
 /** What a profile's snippets ask of the phases. */
