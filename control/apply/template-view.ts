@@ -54,6 +54,8 @@ export function templateView(view: ConfView, hash: string): object {
     upstreams: upstreamViews(view, locations),
     locations,
     wafOff: lines(wafOff(view)),
+    // every listener, or a new master cannot start beside workers of a dead one
+    reuseport: view.listens.some((listen) => listen.reuseport),
     statusPort: view.statusPort,
     defaultServerPort: view.defaultServerPort,
     defaultServerIpv6: view.listens.some((listen) => listen.ipv6),
