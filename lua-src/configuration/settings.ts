@@ -76,4 +76,11 @@ function loadSettings(text: string): void {
   }
 }
 
-export { loadSettings, settings };
+/** The port to which the client came: behind ssl_preread nginx itself knows another one. */
+function serverPort(): string {
+  const port = ngx.var.get("server_port")!;
+  const { passthrough } = settings;
+  return passthrough !== undefined && port === passthrough.innerPort ? passthrough.httpsPort : port;
+}
+
+export { loadSettings, serverPort, settings };

@@ -1,8 +1,7 @@
 /** Answers that Lua gives itself before there is a location. They end the request. */
 import { givenHost } from "../base/given-host";
-import { serverPort } from "../base/server-port";
 import { currentGeneral } from "../configuration/general";
-import { settings } from "../configuration/settings";
+import { serverPort, settings } from "../configuration/settings";
 import type { HostMore, Route } from "../router/route";
 
 /** With the other codes from 300 on nginx's `return` sends its text as the body, and so do we. */

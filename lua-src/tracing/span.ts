@@ -3,7 +3,7 @@
  * together once: strings made of strings made of strings would cost more than the request.
  */
 import { string as bytesOf, cast, new as create } from "ffi";
-import { serverPort } from "../base/server-port";
+import { serverPort } from "../configuration/settings";
 import type { RequestState } from "../features/feature";
 import type { Span } from "./context";
 
