@@ -154,8 +154,10 @@ export class Apply {
   /** What an nginx from before us holds is not known: then nothing is left out. */
   async #usableStreams(streams: StreamParts, findings: Finding[]): Promise<StreamParts> {
     const { nginx } = this.#o;
-    if (this.#running === undefined && (nginx.running || nginx.orphans().length > 0)) return streams;
-    return await withoutTakenPorts(streams, nginx.running ? (this.#running?.basis.streams.servers ?? []) : [], findings);
+    // workers that a dead master left behind hold its ports
+    const ours = nginx.running || nginx.orphans().length > 0;
+    if (this.#running === undefined && ours) return streams;
+    return await withoutTakenPorts(streams, ours ? (this.#running?.basis.streams.servers ?? []) : [], findings);
   }
 
   /** Stream snippets with a port that is not to be had are left out; those that run have theirs. */

@@ -10,7 +10,8 @@ export interface NginxOptions {
   readonly runtimeDir: string;
   readonly confFile: string;
   readonly pidFile: string;
-  readonly socket: string;
+  /** Unix sockets on which it listens. */
+  readonly sockets: readonly string[];
   readonly logger: Logger;
   /** The master is gone and nobody asked it to go. */
   readonly onDeath: () => void;
@@ -74,9 +75,9 @@ export class Nginx {
 
   /** Starts a master; rejects when it ends at once. A former master's orphans go on serving until `quitOrphans`. */
   async start(): Promise<void> {
-    const { binary, runtimeDir, confFile, pidFile, socket } = this.#options;
-    rmSync(socket, { force: true });
-    rmSync(pidFile, { force: true });
+    const { binary, runtimeDir, confFile, pidFile, sockets } = this.#options;
+    // a master that was killed leaves them, and nginx does not listen where a file is
+    for (const file of [...sockets, pidFile]) rmSync(file, { force: true });
     // Its own words go where ours go; the pipe would die with us, and nginx is to outlive us.
     const child = spawn(binary, ["-e", "stderr", "-p", runtimeDir, "-c", confFile], {
       detached: true,

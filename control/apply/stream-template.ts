@@ -116,7 +116,9 @@ function listenLines(port: number, flags: readonly string[], view: ConfView): st
 function passthroughView(passthrough: NonNullable<StreamView["passthrough"]>, view: ConfView): object {
   const decode = view.forwarded.useProxyProtocol ? ["proxy_protocol"] : [];
   return {
-    listens: lines(listenLines(passthrough.httpsPort, decode, view)),
+    listens: lines(listenLines(passthrough.httpsPort, [...decode, "so_keepalive=15s:15s:9"], view)),
+    // whoever speaks TLS has timeouts of its own; the most that a timer takes, and TCP tells of peers that are gone
+    patience: lines([directive("proxy_timeout", "24d"), directive("proxy_socket_keepalive", "on")]),
     // the PROXY line of the client's side names the client, whoever sent it
     trusted: lines(
       view.forwarded.useProxyProtocol

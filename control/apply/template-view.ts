@@ -55,6 +55,8 @@ export function templateView(view: ConfView, hash: string): object {
     upstreams: upstreamViews(view, locations),
     locations,
     wafOff: lines(wafOff(view)),
+    // every listener, or a new master cannot start beside workers of a dead one
+    reuseport: view.listens.some((listen) => listen.reuseport),
     statusPort: view.statusPort,
     defaultServerPort: view.defaultServerPort,
     defaultServerIpv6: view.listens.some((listen) => listen.ipv6),
@@ -84,6 +86,7 @@ function workerSettings(view: ConfView, hash: string): object {
     clearServer: clearServerLines(view).byLua,
     errorPages: view.server.some((directive) => directive.name === "error_page"),
     redirects: redirectSettings(view.http),
+    ...passthroughSettings(view),
   };
 }
 
@@ -95,6 +98,11 @@ function namesUpstream({ accessLog, requestHeaders, responseHeaders, snippets }:
     ...[...snippets.http, ...snippets.server, ...snippets.location].map(({ snippet }) => snippet),
   ];
   return texts.some((text) => namesVariable(text, "proxy_upstream_name"));
+}
+
+function passthroughSettings({ stream, httpsPort }: ConfView): object {
+  const innerPort = stream?.passthrough?.proxyPort;
+  return innerPort === undefined ? {} : { passthrough: { httpsPort: String(httpsPort), innerPort: String(innerPort) } };
 }
 
 /** nginx makes redirects of its own absolute; Lua does the same for those that it sends. */

@@ -8,11 +8,13 @@ import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { type ConfBasis, isSameBasis } from "../model/conf-basis.ts";
 import { noStreams } from "../model/stream.ts";
-import type { RenderedConf } from "../plan/conf-view.ts";
+import type { ConfPaths, RenderedConf } from "../plan/conf-view.ts";
 import { builtInParts, type ConfParts } from "../plan/plan.ts";
 import { BadParts } from "./bad-parts.ts";
 import { ConfTest, type TestFile, TooSlow } from "./conf-test.ts";
 import type { Running } from "./tester.ts";
+
+type TrialPaths = Pick<ConfPaths, "socket" | "passthroughSocket" | "pid">;
 
 export interface TrialOptions {
   readonly folder: string;
@@ -20,7 +22,7 @@ export interface TrialOptions {
   /** Of the conf that is to be running soon. */
   readonly wanted: () => ConfBasis | undefined;
   /** With these in place of the running nginx's own. */
-  readonly render: (basis: ConfBasis, parts: ConfParts, paths: { readonly socket: string; readonly pid: string }) => RenderedConf;
+  readonly render: (basis: ConfBasis, parts: ConfParts, paths: TrialPaths) => RenderedConf;
   readonly test: TestFile;
   /** PCRE's words by expression; rejects when nothing answers in time (milliseconds). */
   readonly expressions: (list: readonly string[], timeout: number) => Promise<ReadonlyMap<string, string>>;
@@ -111,7 +113,8 @@ export class Trial {
     rmSync(folder, { recursive: true, force: true });
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     try {
-      const conf = this.#o.render(basis, parts, { socket: join(folder, "configuration.sock"), pid: join(folder, "nginx.pid") });
+      const [socket, passthroughSocket] = [join(folder, "configuration.sock"), join(folder, "passthrough.sock")];
+      const conf = this.#o.render(basis, parts, { socket, passthroughSocket, pid: join(folder, "nginx.pid") });
       return await this.#conf.run(conf, join(folder, "nginx.conf"), left);
     } finally {
       rmSync(folder, { recursive: true, force: true });

@@ -63,7 +63,7 @@ export async function runController(options: Options): Promise<number> {
     runtimeDir: layout.runtimeDir,
     confFile: layout.confFile,
     pidFile: layout.pidFile,
-    socket: layout.socket,
+    sockets: [layout.socket, layout.passthroughSocket],
     logger,
     onDeath: () => {
       apply.forget();

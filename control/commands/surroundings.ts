@@ -31,6 +31,7 @@ export function surroundings(of: {
       ...(install.optional.ngx_stream_module === undefined ? {} : { streamModule: install.optional.ngx_stream_module }),
       ...(install.optional.ngx_stream_js_module === undefined ? {} : { streamScriptModule: install.optional.ngx_stream_js_module }),
       socket: layout.socket,
+      passthroughSocket: layout.passthroughSocket,
       pid: layout.pidFile,
       tempDir: layout.tempDir,
       defaultCertificate: layout.fakeCertificate,

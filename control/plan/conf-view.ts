@@ -107,6 +107,8 @@ export interface ConfPaths {
   readonly streamScriptModule?: string;
   /** Unix socket of /configuration. */
   readonly socket: string;
+  /** See Layout. */
+  readonly passthroughSocket: string;
   readonly pid: string;
   readonly errorLog: string;
   /** The five temp folders are made below it. */

@@ -1,7 +1,6 @@
 /** Settings, flags and profiles → the view that nginx.conf is rendered from. */
 
 import { availableParallelism } from "node:os";
-import { dirname } from "node:path";
 import type { MetricsSettings } from "../../lua-src/wire.ts";
 import { type Settings, settingDirectives } from "../catalog/settings.ts";
 import { errorPageDirectives } from "../features/custom-errors.ts";
@@ -70,7 +69,7 @@ export function confView(basis: ConfBasis, parts: ConfParts, around: ConfSurroun
     available: around.features.stream,
     passthrough: around.passthroughPort === undefined ? undefined : { httpsPort: around.ports.https, proxyPort: around.passthroughPort },
     script: around.streamScript,
-    socketDir: dirname(around.paths.socket),
+    passthroughSocket: around.paths.passthroughSocket,
     logPath: (path) => logPath(path, around.logDir),
   });
   return {

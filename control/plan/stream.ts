@@ -35,7 +35,7 @@ export interface StreamSurroundings {
   readonly passthrough: { readonly httpsPort: number; readonly proxyPort: number } | undefined;
   /** See ConfSurroundings. */
   readonly script: StreamScript | undefined;
-  readonly socketDir: string;
+  readonly passthroughSocket: string;
   readonly logPath: (path: string) => string;
 }
 
@@ -61,7 +61,7 @@ export function streamView(parts: StreamParts, settings: Settings, around: Strea
           passthrough: {
             ...around.passthrough,
             hosts: parts.passthroughs,
-            socket: `${around.socketDir}/passthrough.sock`,
+            socket: around.passthroughSocket,
             lineTimeout: settings["proxy-protocol-header-timeout"],
           },
         }),

@@ -14,6 +14,8 @@ export interface Layout {
   /** Outside the private folder: workers of another user deliver there. */
   readonly metricsSocket: string;
   readonly spanSocket: string;
+  /** So is this one: they connect to it for hosts whose TLS is passed through. */
+  readonly passthroughSocket: string;
   /** What profiles read: keys and certificates towards backends. */
   readonly filesDir: string;
   /** Tests of what admission is asked about. */
@@ -39,6 +41,7 @@ export function layoutOf(runtimeDir: string): Layout {
     socket: join(privateDir, "configuration.sock"),
     metricsSocket: join(dir, "metrics.sock"),
     spanSocket: join(dir, "spans.sock"),
+    passthroughSocket: join(dir, "passthrough.sock"),
     filesDir: join(privateDir, "files"),
     trialDir: join(privateDir, "trial"),
     tempDir: join(dir, "temp"),

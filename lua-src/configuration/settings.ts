@@ -21,6 +21,8 @@ export interface Settings {
   /** The server has error pages: every request's state is kept for them. */
   readonly errorPages: boolean;
   readonly redirects: RedirectSettings;
+  /** With --enable-ssl-passthrough: where TLS comes in, and where the part of it that is ended here is handed on to. */
+  readonly passthrough?: { readonly httpsPort: string; readonly innerPort: string };
 }
 
 /** What a profile's snippets ask of the phases. */
@@ -74,4 +76,11 @@ function loadSettings(text: string): void {
   }
 }
 
-export { loadSettings, settings };
+/** The port to which the client came: behind ssl_preread nginx itself knows another one. */
+function serverPort(): string {
+  const port = ngx.var.get("server_port")!;
+  const { passthrough } = settings;
+  return passthrough !== undefined && port === passthrough.innerPort ? passthrough.httpsPort : port;
+}
+
+export { loadSettings, serverPort, settings };

@@ -1,7 +1,7 @@
 /** Answers that Lua gives itself before there is a location. They end the request. */
 import { givenHost } from "../base/given-host";
 import { currentGeneral } from "../configuration/general";
-import { settings } from "../configuration/settings";
+import { serverPort, settings } from "../configuration/settings";
 import type { HostMore, Route } from "../router/route";
 
 /** With the other codes from 300 on nginx's `return` sends its text as the body, and so do we. */
@@ -32,7 +32,7 @@ function escapePath(path: string): string {
 }
 
 function portSuffix(scheme: string): string {
-  const port = ngx.var.get("server_port")!;
+  const port = serverPort();
   const usual = scheme === "https" ? "443" : "80";
   return port === usual ? "" : `:${port}`;
 }
@@ -59,15 +59,15 @@ function slashLocation(path: string): string {
 
 function trusted(header: string, own: string): string {
   const value = currentGeneral().useForwardedHeaders ? ngx.var.get(header) : undefined;
-  return value === undefined || value === "" ? ngx.var.get(own)! : value;
+  return value === undefined || value === "" ? own : value;
 }
 
 /** The port is always named: the redirect's target is told from the request by its host alone. */
 function redirectHost(host: string, code: number): void {
   const uri = ngx.var.get("request_uri")!;
   const cut = string.sub(uri, -1) === "/" ? string.sub(uri, 1, -2) : uri;
-  const scheme = trusted("http_x_forwarded_proto", "scheme");
-  endRequest(code, `${scheme}://${host}:${trusted("http_x_forwarded_port", "server_port")}${cut}`);
+  const scheme = trusted("http_x_forwarded_proto", ngx.var.get("scheme")!);
+  endRequest(code, `${scheme}://${host}:${trusted("http_x_forwarded_port", serverPort())}${cut}`);
 }
 
 function answerDenial({ deny }: HostMore): void {

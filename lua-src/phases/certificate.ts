@@ -5,7 +5,7 @@ import { currentGeneral } from "../configuration/general";
 import { sync } from "../configuration/sync";
 import { findHost, resolveHost } from "../router/host";
 import { normalName, present } from "../tls/certificate";
-import { askForCertificate } from "../tls/host-tls";
+import { completeHandshake } from "../tls/host-tls";
 import { isResumed } from "../tls/openssl";
 
 /** ssl-reject-handshake: only names that are served get an answer. */
@@ -27,7 +27,7 @@ function run(): void {
     return;
   }
   const tls = findHost(name === undefined ? "" : normalName(name)).more?.tls;
-  const problem = present(name) ?? (tls === undefined ? undefined : askForCertificate(tls));
+  const problem = present(name) ?? (tls === undefined ? undefined : completeHandshake(tls));
   if (problem !== undefined) {
     logError("certificate refused", `${name}: ${problem}`);
     ngx.exit(ngx.ERROR);

@@ -72,7 +72,11 @@ function prepareHandshake(tls: HostTls): string | undefined {
 }
 
 /** In the certificate phase: not when a session is resumed, whose client was judged then. Error text as above. */
-function askForCertificate({ client }: HostTls): string | undefined {
+function completeHandshake({ client, preferServer }: HostTls): string | undefined {
+  if (preferServer !== undefined) {
+    // where the host has a server block of its own nginx has put that block's options in place meanwhile
+    setServerPreference(currentSsl()!, preferServer);
+  }
   if (client === undefined || client.verify === "off") {
     return undefined;
   }
@@ -88,4 +92,4 @@ function askForCertificate({ client }: HostTls): string | undefined {
   return undefined;
 }
 
-export { askForCertificate, compileTls, prepareHandshake };
+export { compileTls, completeHandshake, prepareHandshake };

@@ -3,6 +3,7 @@
  * together once: strings made of strings made of strings would cost more than the request.
  */
 import { string as bytesOf, cast, new as create } from "ffi";
+import { serverPort } from "../configuration/settings";
 import type { RequestState } from "../features/feature";
 import type { Span } from "./context";
 
@@ -176,7 +177,7 @@ function putRequest(): void {
   putForeign(serverName, ngx.var.get("host"));
   putForeign(agent, ngx.var.get("http_user_agent"));
   putNumber(status, ngx.status);
-  putNumber(port, tonumber(ngx.var.get("server_port")));
+  putNumber(port, tonumber(serverPort()));
   putText(peer, ngx.var.get("remote_addr"));
   putNumber(peerPort, tonumber(ngx.var.get("remote_port")));
 }

@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { chmodSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { connect, createServer, type Server } from "node:tls";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -60,6 +61,8 @@ async function start(...more: readonly string[]): Promise<void> {
     "--sync-rate-limit=100",
     ...more,
   ]);
+  // where others may go in, root's workers run as another user
+  chmodSync(controller.dir, 0o755);
   controller.write("class.json", [ingressClass]);
   controller.write("a.json", [host("a", false), backend("a", one)]);
   controller.write("b.json", [host("b", true), backend("b", two)]);
@@ -100,10 +103,17 @@ test("hosts stay passed through while the controller is away, and a new one goes
   const before = await controller.state();
   await controller.kill();
   expect(await shown()).toEqual([ownCertificate, "two.pod", ownCertificate]);
-  controller.write("b.json", [host("b", false), backend("b", two)]);
+  const wanted = controller.write("b.json", [host("b", false), backend("b", two)]);
   await controller.start();
+  await controller.waitApplied(wanted);
   expect(await shown()).toEqual([ownCertificate, ownCertificate, ownCertificate]);
   expect((await controller.state()).nginxPid).toBe(before.nginxPid);
+});
+
+test("hosts are passed through again after a kill -9 of nginx", { timeout: 120_000 }, async () => {
+  await start();
+  await controller.killNginx();
+  expect(await shown()).toEqual([ownCertificate, "two.pod", ownCertificate]);
 });
 
 test("without njs a change reloads", { timeout: 120_000 }, async () => {

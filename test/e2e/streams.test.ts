@@ -124,6 +124,13 @@ test("an endpoint that refuses is passed over for another one with the same port
   expect((await controller.state()).reloads).toBe(reloads);
 });
 
+test("ports of TCP and UDP services are opened again after a kill -9 of nginx", { timeout: 120_000 }, async () => {
+  await start([], ["127.42.0.1"]);
+  await controller.killNginx();
+  expect(await tcpAnswers(25)).toEqual(["127.42.0.1"]);
+  expect(await askUdp(port)).toBe("127.42.0.1");
+});
+
 test("no connection fails while endpoints change all the time", { timeout: 120_000 }, async () => {
   await start([], ["127.42.0.1", "127.42.0.2"]);
   let changing = true;

@@ -58,6 +58,7 @@ export function sampleConfView(options: SampleOptions, over: Partial<ConfView> =
       luaDir: projectFiles.luaDir,
       modules: options.modules,
       socket: join(runtimeDir, "configuration.sock"),
+      passthroughSocket: join(runtimeDir, "passthrough.sock"),
       pid: join(runtimeDir, "nginx.pid"),
       errorLog: join(runtimeDir, "error.log"),
       tempDir: join(runtimeDir, "temp"),

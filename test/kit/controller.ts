@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { resolve } from "node:path";
 import { controllerPorts, end, type Ports, spawnController } from "../../build/processes.ts";
 import type { KubeObject } from "./fixtures/objects.ts";
-import { isAlive } from "./worker-processes.ts";
+import { childrenOf, isAlive, workersOf } from "./worker-processes.ts";
 
 /** What GET /state tells, as far as tests use it. */
 export interface ControllerState {
@@ -101,6 +101,18 @@ export class Controller {
     const gone = new Promise((done) => child.once("exit", done));
     child.kill("SIGKILL");
     await gone;
+  }
+
+  /** kill -9 of the nginx master; resolves when another one has taken its place and the workers that it left are gone. */
+  async killNginx(): Promise<void> {
+    const { nginxPid } = await this.state();
+    const orphans = childrenOf(nginxPid);
+    process.kill(nginxPid, "SIGKILL");
+    await eventually("another nginx runs", async () => {
+      const state = await this.state();
+      return state.nginxPid !== nginxPid && state.nginxPid > 0 && workersOf(state.nginxPid).length > 0;
+    });
+    await eventually("the orphaned workers are gone", () => orphans.every((pid) => !isAlive(pid)));
   }
 
   /** Makes the file hold exactly these objects, at one stroke. Returns what waitApplied() takes. */

@@ -8,6 +8,7 @@ export function surroundingsOfTest(): ConfSurroundings {
       luaDir: "/lua",
       modules: [],
       socket: "/run/t/s.sock",
+      passthroughSocket: "/run/t/p.sock",
       pid: "/run/t/nginx.pid",
       tempDir: "/run/t/temp",
       defaultCertificate: "/run/t/c.pem",
