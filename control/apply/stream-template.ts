@@ -1,14 +1,9 @@
 /** ConfView.stream → the names that nginx/partials/stream.mustache prints. */
 import { type StreamServer, streamKey } from "../model/stream.ts";
 import type { Argument, ConfView, Directive, Listen, Snippet, StreamScript, StreamView } from "../plan/conf-view.ts";
-import { type Printed, printDirective, quoteArgument, quoteLines } from "../plan/directive.ts";
+import { printDirective, quoteArgument, quoteLines } from "../plan/directive.ts";
 import { endpointText } from "../plan/stream-files.ts";
-
-type Lines = readonly { readonly line: Printed }[];
-
-function lines(texts: readonly string[]): Lines {
-  return texts.map((text) => ({ line: { printed: text } }));
-}
+import { lines } from "./printed.ts";
 
 /** Some server looks its endpoints up, or the hosts that it passes through. */
 export function isScripted({ stream, features }: ConfView): boolean {

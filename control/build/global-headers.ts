@@ -1,7 +1,7 @@
 /** add-headers and proxy-set-headers: ConfigMaps that the main one names, as headers for every answer and every upstream. */
 
 import type { RefText } from "../catalog/kinds.ts";
-import { variableProblem } from "../catalog/nginx-variables.ts";
+import { variableProblem, variablesMadeBy } from "../catalog/nginx-variables.ts";
 import type { Settings } from "../catalog/settings.ts";
 import type { GlobalHeader } from "../model/conf-basis.ts";
 import type { Finding } from "../model/finding.ts";
@@ -15,7 +15,8 @@ interface Headers {
 }
 
 const none: readonly GlobalHeader[] = [];
-const memo = new WeakMap<ConfigMap, Headers>();
+/** By settings, whose snippets may make variables, and by the ConfigMap. */
+const memo = new WeakMap<Settings, WeakMap<ConfigMap, Headers>>();
 
 /** The same list as long as the ConfigMap is the same object. */
 export function globalHeaders(
@@ -38,30 +39,37 @@ export function globalHeaders(
     findings.push({ code: "reference-missing", about: main, at, text });
     return none;
   }
-  let headers = memo.get(object);
+  const known = memo.get(settings) ?? new WeakMap<ConfigMap, Headers>();
+  memo.set(settings, known);
+  let headers = known.get(object);
   if (headers === undefined) {
-    headers = readHeaders(object);
-    memo.set(object, headers);
+    headers = readHeaders(object, variablesOf(settings));
+    known.set(object, headers);
   }
   findings.push(...headers.findings);
   return headers.list;
 }
 
-function readHeaders(object: ConfigMap): Headers {
+function variablesOf(settings: Settings): ReadonlySet<string> {
+  const snippets = ["main-snippet", "http-snippet", "server-snippet", "location-snippet"] as const;
+  return new Set(snippets.flatMap((key) => variablesMadeBy(settings[key])));
+}
+
+function readHeaders(object: ConfigMap, variables: ReadonlySet<string>): Headers {
   const list: GlobalHeader[] = [];
   const findings: Finding[] = [];
   const about: ObjectRef = { kind: "ConfigMap", namespace: object.metadata.namespace, name: object.metadata.name };
   for (const name of Object.keys(object.data).sort()) {
     const value = object.data[name] ?? "";
-    const problem = headerProblem(name, value);
+    const problem = headerProblem(name, value, variables);
     if (problem === undefined) list.push({ name, value });
     else findings.push({ code: "setting-invalid", about, at: `data.${name}`, text: `${problem}; the header is left out` });
   }
   return { list, findings };
 }
 
-function headerProblem(name: string, value: string): string | undefined {
+function headerProblem(name: string, value: string, variables: ReadonlySet<string>): string | undefined {
   if (!/^[A-Za-z0-9_-]+$/.test(name)) return `"${name}" is no header name`;
   if (/[\0-\x1f\x7f]/.test(value)) return "its value holds a line break or another control character";
-  return variableProblem(value);
+  return variableProblem(value, variables);
 }

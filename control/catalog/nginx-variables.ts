@@ -1,5 +1,7 @@
 /** Which variables a text names, and whether nginx knows them: one that it does not know makes it refuse the whole file. */
 
+import { allStatements, statementsOf } from "./nginx-text.ts";
+
 const builtIn = new Set(
   (
     "args binary_remote_addr body_bytes_sent bytes_sent connection connection_requests connection_time content_length content_type " +
@@ -25,12 +27,36 @@ const families = /^(arg|http|cookie|sent_http|sent_trailer|upstream_http|upstrea
 /** Variables that Lua fills from the route, and only where somebody asked for them. */
 export const routeVariables = ["namespace", "ingress_name", "service_name", "service_port", "location_path", "subdomain"];
 
-/** Why nginx would refuse the text as a value with variables; undefined when it would not. */
-export function variableProblem(text: string): string | undefined {
+/** Place of the variable among the words of a directive that makes one; -1: the last. */
+const makers: Readonly<Record<string, number>> = {
+  auth_request_set: 1,
+  geo: -1,
+  js_set: 1,
+  js_var: 1,
+  map: -1,
+  perl_set: 1,
+  set: 1,
+  set_by_lua: 1,
+  set_by_lua_block: 1,
+  set_by_lua_file: 1,
+  split_clients: -1,
+};
+
+/** Names, in lower case and without "$", of the variables that an administrator's text makes. */
+export function variablesMadeBy(text: string): string[] {
+  return allStatements(statementsOf(text)).flatMap(({ words }) => {
+    // in a block of geoip2: "$name path …;"
+    const made = words[0]?.startsWith("$") === true ? words[0] : words.at(makers[words[0] ?? ""] ?? words.length);
+    return made?.startsWith("$") === true ? [made.slice(1).toLowerCase()] : [];
+  });
+}
+
+/** Why nginx would refuse the text as a value with variables; undefined when it would not. `more`: variables besides nginx's and ours. */
+export function variableProblem(text: string, more?: ReadonlySet<string>): string | undefined {
   for (const match of text.matchAll(/\$(?:\{([^}]*)(\}?)|([A-Za-z0-9_]*))/g)) {
     const name = (match[1] ?? match[3] ?? "").toLowerCase();
     if (name === "" || (match[1] !== undefined && match[2] === "")) return "it holds a dollar sign that begins no variable";
-    if (!builtIn.has(name) && !families.test(name)) return `nginx has no variable $${name}`;
+    if (!builtIn.has(name) && !families.test(name) && more?.has(name) !== true) return `nginx has no variable $${name}`;
   }
   return undefined;
 }

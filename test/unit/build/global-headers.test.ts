@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { globalHeaders } from "../../../control/build/global-headers.ts";
+import { variablesMadeBy } from "../../../control/catalog/nginx-variables.ts";
 import { resolveSettings } from "../../../control/catalog/settings.ts";
 import type { Finding } from "../../../control/model/finding.ts";
 import { Objects } from "../../../control/objects/objects.ts";
@@ -38,4 +39,13 @@ test("a ConfigMap that is not there adds nothing, and is waited for", () => {
 
 test("a name without namespace names nothing", () => {
   expect(headers("extra", { "X-Good": "1" })).toMatchObject({ list: [], asked: [] });
+});
+
+test("variables that an administrator's text makes are known by their directives", () => {
+  const text = `
+    map $a $One { default 1; }  geo $two { default 0; }  geo $addr $three { default 0; }
+    split_clients "$a$b" $four { 50% x; * y; }  geoip2 /db.mmdb { $five default=x source=$a city names en; }
+    if ($no) { set $six $seven; }  log_format x "$eight";`;
+  expect(variablesMadeBy(text)).toEqual(["one", "two", "three", "four", "five", "six"]);
+  expect(variablesMadeBy("map $a $b {")).toEqual([]);
 });
