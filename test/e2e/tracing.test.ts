@@ -49,14 +49,14 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  collector?.stop();
+  await collector?.stop();
   if (!stopped) await controller?.stop();
   await pods?.stop();
   slow?.close();
 });
 
 beforeEach(async () => {
-  collector?.stop();
+  await collector?.stop();
   collector = await Collector.start(port);
 });
 
@@ -196,7 +196,7 @@ describe("delivery", () => {
 
   test("spans wait for a collector that is away, and a finding says so", async () => {
     await settings();
-    collector!.stop();
+    await collector!.stop();
     await ask("app.test", "/early");
     await eventually("a finding", async () => (await unsent()) !== undefined);
     collector = await Collector.start(port);

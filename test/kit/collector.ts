@@ -87,8 +87,9 @@ export class Collector {
     return collector;
   }
 
-  stop(): void {
-    this.#server.forceShutdown();
+  /** Deliveries that have come are answered before: one without an answer would come again, to whoever listens there next. */
+  stop(): Promise<void> {
+    return new Promise((resolve) => this.#server.tryShutdown(() => resolve()));
   }
 
   #read(bytes: Buffer): void {

@@ -96,7 +96,7 @@ export class SoakWorld {
   /** With KEEP=1 in the environment the logs stay. */
   async stop(): Promise<void> {
     await this.#controller?.stop();
-    this.#collector?.stop();
+    await this.#collector?.stop();
     await this.#plane.stop();
     await endRole(this.#pods);
     if (process.env.KEEP === "1") console.log(`kept: ${this.folder}`);
