@@ -28,15 +28,11 @@ export function streamTemplate(view: ConfView): object | null {
     general: lines([...(stream === undefined ? [] : generalLines(stream, view)), ...snippets.map(({ snippet }) => snippet)]),
     servers,
     script: stream !== undefined && isScripted(view) ? scriptView(stream, stream.script as StreamScript, view) : null,
-    passthrough: stream?.passthrough === undefined ? null : passthroughView(stream.passthrough, view),
+    passthrough: stream?.passthrough === undefined ? null : passthroughView(stream, stream.passthrough, view),
   };
 }
 
 function generalLines(stream: StreamView, view: ConfView): string[] {
-  const log: Directive =
-    stream.accessLog === undefined
-      ? { name: "access_log", args: ["off"] }
-      : { name: "access_log", args: [stream.accessLog, "sluice_stream", ...stream.logParams] };
   // host names are long
   const hashes: Directive[] = [
     { name: "map_hash_bucket_size", args: [512] },
@@ -44,7 +40,11 @@ function generalLines(stream: StreamView, view: ConfView): string[] {
     { name: "variables_hash_bucket_size", args: [256] },
   ];
   const format = `log_format sluice_stream ${quoteLines(stream.logFormat.replace(/\n$/, ""))};`;
-  return [format, ...[log, ...hashes, ...stream.directives].map(printDirective)];
+  return [format, ...[accessLog(stream), ...hashes, ...stream.directives].map(printDirective)];
+}
+
+function accessLog({ accessLog: path, logParams }: StreamView, ...more: readonly string[]): Directive {
+  return { name: "access_log", args: path === undefined ? ["off"] : [path, "sluice_stream", ...logParams, ...more] };
 }
 
 function nextPower(count: number): number {
@@ -108,22 +108,20 @@ function listenLines(port: number, flags: readonly string[], view: ConfView): st
  * nginx sends a PROXY line to all of a server's targets or to none. So the first server sends one always: to http{}, which
  * wants it, or by way of a second server, which takes it off again, to a passed-through host.
  */
-function passthroughView(passthrough: NonNullable<StreamView["passthrough"]>, view: ConfView): object {
+function passthroughView(stream: StreamView, passthrough: NonNullable<StreamView["passthrough"]>, view: ConfView): object {
   const decode = view.forwarded.useProxyProtocol ? ["proxy_protocol"] : [];
   return {
     listens: lines(listenLines(passthrough.httpsPort, [...decode, "so_keepalive=15s:15s:9"], view)),
     // whoever speaks TLS has timeouts of its own; the most that a timer takes, and TCP tells of peers that are gone
     patience: lines([directive("proxy_timeout", "24d"), directive("proxy_socket_keepalive", "on")]),
-    // the PROXY line of the client's side names the client, whoever sent it
-    trusted: lines(
-      view.forwarded.useProxyProtocol
-        ? [
-            "set_real_ip_from 0.0.0.0/0;",
-            "set_real_ip_from ::/0;",
-            printDirective({ name: "proxy_protocol_timeout", args: [passthrough.lineTimeout] }),
-          ]
-        : [],
-    ),
+    client: lines([
+      // the others' requests have lines in the access log of http{}
+      printDirective(accessLog(stream, "if=$sluice_tls_host")),
+      // the PROXY line of the client's side names the client, whoever sent it
+      ...(view.forwarded.useProxyProtocol
+        ? ["set_real_ip_from 0.0.0.0/0;", "set_real_ip_from ::/0;", directive("proxy_protocol_timeout", passthrough.lineTimeout)]
+        : []),
+    ]),
     inner: `127.0.0.1:${passthrough.proxyPort}`,
     socket: `unix:${passthrough.socket}`,
     hosts:

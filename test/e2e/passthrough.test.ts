@@ -1,11 +1,12 @@
 import { once } from "node:events";
-import { chmodSync } from "node:fs";
+import { chmodSync, readFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { connect, createServer, type Server } from "node:tls";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { freePorts } from "../../build/free-ports.ts";
 import { selfSigned } from "../kit/certificates.ts";
-import { Controller } from "../kit/controller.ts";
+import { Controller, eventually } from "../kit/controller.ts";
 import type { KubeObject } from "../kit/fixtures/objects.ts";
 import { ingress, ingressClass } from "../kit/manifests.ts";
 import { withModulesBut } from "../kit/nginx-modules.ts";
@@ -97,6 +98,20 @@ test("hosts are passed through, led elsewhere and opened again without a reload"
   const after = await controller.state();
   expect([after.reloads, after.nginxPid]).toEqual([before.reloads, before.nginxPid]);
 });
+
+test("just the connections that are passed through have lines in the log of streams", { timeout: 120_000 }, async () => {
+  await start();
+  await shown();
+  await shown();
+  await shownTo("b.test");
+  await eventually("their lines are written", async () => streamLines() >= 3);
+  expect(streamLines()).toBe(3);
+});
+
+function streamLines(): number {
+  const log = readFileSync(join(controller.logDir, "access.log"), "utf8");
+  return log.split("\n").filter((line) => line.includes("] TCP ")).length;
+}
 
 test("hosts stay passed through while the controller is away, and a new one goes on", { timeout: 120_000 }, async () => {
   await start();
