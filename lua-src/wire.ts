@@ -274,8 +274,9 @@ export interface TracingDocument {
 }
 
 /**
- * The controller takes spans on a unix socket: a line with their number and their length in bytes, then the spans, each as
- * field 2 of OTLP's ScopeSpans. It answers "ok", or another line when it has no room.
+ * The controller takes spans on a unix socket: a line with their number, their length in bytes and the delivery's name, the
+ * same when it is sent again; then the spans, each as field 2 of OTLP's ScopeSpans. It answers "ok", or another line when it
+ * has no room.
  */
 export interface SpanExportDocument {
   readonly socket: string;

@@ -4,7 +4,7 @@ import type { Socket } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { endOfDelivery, type MetricsLine } from "../../lua-src/wire.ts";
 import type { Logger } from "../run/logger.ts";
-import { listenToWorkers, type WorkerSocket } from "./worker-socket.ts";
+import { Deliveries, listenToWorkers, type WorkerSocket } from "./worker-socket.ts";
 
 export interface MetricsSocketOptions {
   readonly path: string;
@@ -16,26 +16,15 @@ export interface MetricsSocketOptions {
 
 const linesAtOnce = 500;
 const mostBytes = 256 * 1024 * 1024;
-/** Names that are remembered; a worker has one delivery under way. */
-const mostNames = 4096;
 
 /** Rejects when the socket cannot be made. */
 export function listenForMetrics(options: MetricsSocketOptions): Promise<WorkerSocket> {
-  const taken = new Set<string>();
+  const taken = new Deliveries();
   return listenToWorkers(options.path, options.user, (socket) => serve(socket, options, taken));
 }
 
-/** True: it is to be counted. A worker that waits too long for its answer sends the same again. */
-function isNew(name: string, taken: Set<string>): boolean {
-  if (taken.has(name)) return false;
-  taken.add(name);
-  const [oldest] = taken;
-  if (taken.size > mostNames && oldest !== undefined) taken.delete(oldest);
-  return true;
-}
-
 /** All lines of a delivery count or none: what is broken off is sent again. */
-function serve(socket: Socket, { logger, take }: MetricsSocketOptions, taken: Set<string>): void {
+function serve(socket: Socket, { logger, take }: MetricsSocketOptions, taken: Deliveries): void {
   const lines: MetricsLine[] = [];
   let rest = "";
   let bytes = 0;
@@ -46,7 +35,10 @@ function serve(socket: Socket, { logger, take }: MetricsSocketOptions, taken: Se
     rest = texts.pop() ?? "";
     for (const text of texts) {
       if (text.startsWith(endOfDelivery)) {
-        void takeAll(isNew(text.slice(endOfDelivery.length), taken) ? lines : [], take).then(() => socket.end("ok\n"));
+        const name = text.slice(endOfDelivery.length);
+        const known = taken.has(name);
+        taken.add(name);
+        void takeAll(known ? [] : lines, take).then(() => socket.end("ok\n"));
         return;
       }
       const line = bytes > mostBytes ? undefined : parse(text);

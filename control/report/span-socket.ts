@@ -2,7 +2,7 @@
 
 import type { Socket } from "node:net";
 import type { Logger } from "../run/logger.ts";
-import { listenToWorkers, type WorkerSocket } from "./worker-socket.ts";
+import { Deliveries, listenToWorkers, type WorkerSocket } from "./worker-socket.ts";
 
 export interface SpanSocketOptions {
   readonly path: string;
@@ -14,14 +14,15 @@ export interface SpanSocketOptions {
 }
 
 const mostBytes = 64 * 1024 * 1024;
-const longestHead = 40;
+const longestHead = 100;
 
 /** Rejects when the socket cannot be made. */
 export function listenForSpans(options: SpanSocketOptions): Promise<WorkerSocket> {
-  return listenToWorkers(options.path, options.user, (socket) => serve(socket, options));
+  const taken = new Deliveries();
+  return listenToWorkers(options.path, options.user, (socket) => serve(socket, options, taken));
 }
 
-function serve(socket: Socket, { logger, take }: SpanSocketOptions): void {
+function serve(socket: Socket, { logger, take }: SpanSocketOptions, taken: Deliveries): void {
   const chunks: Buffer[] = [];
   let size = 0;
   let head: Head | undefined;
@@ -34,7 +35,9 @@ function serve(socket: Socket, { logger, take }: SpanSocketOptions): void {
       logger.error("a worker sends spans that cannot be read");
       socket.destroy();
     } else if (size === head.length + head.bytes) {
-      socket.end(take(head.spans, Buffer.concat(chunks).subarray(head.length)) ? "ok\n" : "no room\n");
+      const ok = taken.has(head.name) || take(head.spans, Buffer.concat(chunks).subarray(head.length));
+      if (ok) taken.add(head.name);
+      socket.end(ok ? "ok\n" : "no room\n");
     }
   });
   socket.on("error", () => socket.destroy());
@@ -43,12 +46,13 @@ function serve(socket: Socket, { logger, take }: SpanSocketOptions): void {
 interface Head {
   readonly spans: number;
   readonly bytes: number;
+  readonly name: string;
   /** Of itself. */
   readonly length: number;
 }
 
 function readHead(text: Buffer): Head | undefined {
   const end = text.indexOf("\n");
-  const match = end < 0 ? undefined : /^(\d{1,9}) (\d{1,12})$/.exec(text.subarray(0, end).toString("latin1"));
-  return match ? { spans: Number(match[1]), bytes: Number(match[2]), length: end + 1 } : undefined;
+  const match = end < 0 ? undefined : /^(\d{1,9}) (\d{1,12}) (.+)$/.exec(text.subarray(0, end).toString("latin1"));
+  return match ? { spans: Number(match[1]), bytes: Number(match[2]), name: match[3] ?? "", length: end + 1 } : undefined;
 }

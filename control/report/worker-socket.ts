@@ -7,6 +7,24 @@ export interface WorkerSocket {
   stop(): Promise<void>;
 }
 
+/** Names that are remembered; a worker has one delivery of a kind under way. */
+const mostNames = 4096;
+
+/** Names of deliveries that were taken: a worker that waits too long for its answer sends the same again. */
+export class Deliveries {
+  readonly #names = new Set<string>();
+
+  has(name: string): boolean {
+    return this.#names.has(name);
+  }
+
+  add(name: string): void {
+    this.#names.add(name);
+    const [oldest] = this.#names;
+    if (this.#names.size > mostNames && oldest !== undefined) this.#names.delete(oldest);
+  }
+}
+
 /** `user`: of the workers; undefined: our own. Rejects when the socket cannot be made. */
 export function listenToWorkers(path: string, user: string | undefined, serve: (socket: Socket) => void): Promise<WorkerSocket> {
   if (existsSync(path)) rmSync(path);

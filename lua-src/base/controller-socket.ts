@@ -1,5 +1,16 @@
 /** The controller's unix sockets: what a worker has gathered goes there, and one line comes back. */
 
+let deliveries = 0;
+
+/**
+ * The controller may have taken what it did not answer in time: sent again, a delivery has the name that it had. It is no
+ * other worker's, not even one's from before with the same pid.
+ */
+function deliveryName(): string {
+  deliveries += 1;
+  return `${ngx.worker.pid()} ${ngx.now()} ${deliveries}`;
+}
+
 /** `send` writes and says what went wrong. The line, or why there is none. In a timer. */
 function tellController(
   path: string,
@@ -21,4 +32,4 @@ function tellController(
   return $multi(answer, answer === undefined ? (silence ?? "no answer") : undefined);
 }
 
-export { tellController };
+export { deliveryName, tellController };

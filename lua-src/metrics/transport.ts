@@ -1,6 +1,6 @@
 /** Lines of metrics → the controller. Those that it could not take are sent again before newer ones are. */
 import { decode, encode } from "cjson.safe";
-import { tellController } from "../base/controller-socket";
+import { deliveryName, tellController } from "../base/controller-socket";
 import { logWarning } from "../base/log";
 import { settings } from "../configuration/settings";
 import { endOfDelivery, type MetricsLine } from "../wire";
@@ -8,9 +8,8 @@ import { endOfDelivery, type MetricsLine } from "../wire";
 const left = ngx.shared.get("metrics_left");
 const linesPerPiece = 200;
 let kept: readonly MetricsLine[] = [];
-/** The controller may have counted what it did not answer in time: sent again, a delivery has the name that it had. */
+/** Of the delivery that was sent last. */
 let name = "";
-let deliveries = 0;
 let sending = false;
 /** On its way out: what is not delivered goes to the workers that stay. */
 let leaving = false;
@@ -38,12 +37,6 @@ function sendPieces(socket: TcpSocket, lines: readonly MetricsLine[]): string | 
   return problem;
 }
 
-/** Of no other worker's, not even of one from before with the same pid. */
-function newName(): string {
-  deliveries += 1;
-  return `${ngx.worker.pid()} ${ngx.now()} ${deliveries}`;
-}
-
 /** The controller answers one line when it has taken all. */
 function deliver(lines: readonly MetricsLine[]): string | undefined {
   const [, problem] = tellController(settings.metrics!.socket, (socket) => {
@@ -64,7 +57,7 @@ function isFree(): boolean {
 /** In a timer, and only when free. */
 function send(lines: readonly MetricsLine[]): void {
   if (lines.length > 0) {
-    name = newName();
+    name = deliveryName();
     sendNamed(lines);
   }
 }

@@ -1,12 +1,20 @@
 /** Spans of this worker, until the controller has taken them. A full queue drops new ones: tracing never holds up requests. */
-import { tellController } from "../base/controller-socket";
+import { deliveryName, tellController } from "../base/controller-socket";
 import { logWarning } from "../base/log";
 import { currentGeneral } from "../configuration/general";
 import type { SpanExportDocument } from "../wire";
 
+interface Batch {
+  readonly name: string;
+  readonly spans: string[];
+  readonly count: number;
+}
+
 const left = ngx.shared.get("spans_left")!;
 let waiting: string[] = [];
 let count = 0;
+/** On its way, or not answered for: it is sent again as it is. */
+let batch: Batch | undefined;
 let lost = 0;
 /** When the next timer that is set will deliver, seconds. */
 let due = math.huge;
@@ -15,22 +23,23 @@ let sending = false;
 let told = false;
 
 /** What went wrong; undefined: the controller has them. */
-function deliver(socketPath: string, spans: readonly string[], number: number): string | undefined {
-  const content = table.concat(spans as string[]);
+function deliver(socketPath: string, { name, spans, count: number }: Batch): string | undefined {
+  const content = table.concat(spans);
   const [answer, problem] = tellController(socketPath, (socket) => {
-    const [, failure] = socket.send(`${number} ${content.length}\n${content}`);
+    const [, failure] = socket.send(`${number} ${content.length} ${name}\n${content}`);
     return failure;
   });
   return answer === "ok" ? undefined : (answer ?? problem);
 }
 
 /** At most `most` of those that wait the longest. */
-function take(most: number): LuaMultiReturn<[string[], number]> {
+function take(most: number): Batch {
+  const name = deliveryName();
   if (count <= most) {
-    const [all, number] = [waiting, count];
+    const all: Batch = { name, spans: waiting, count };
     waiting = [];
     count = 0;
-    return $multi(all, number);
+    return all;
   }
   const some: string[] = [];
   const rest: string[] = [];
@@ -40,18 +49,15 @@ function take(most: number): LuaMultiReturn<[string[], number]> {
   }
   waiting = rest;
   count -= most;
-  return $multi(some, most);
+  return { name, spans: some, count: most };
 }
 
-/** In front of those that came meanwhile, as far as there is room. */
-function putBack(spans: string[], number: number, queue: number): void {
-  const room = math.max(0, queue - number);
-  for (const i of $range(0, math.min(count, room) - 1)) {
-    spans[number + i] = waiting[i]!;
-  }
-  lost += math.max(0, count - room);
-  waiting = spans;
-  count = math.min(queue, number + count);
+function isFull(queue: number): boolean {
+  return count + (batch === undefined ? 0 : batch.count) >= queue;
+}
+
+function isEmpty(): boolean {
+  return count === 0 && batch === undefined;
 }
 
 function tellProblem(problem: string): void {
@@ -61,15 +67,15 @@ function tellProblem(problem: string): void {
   }
 }
 
-/** True: there is nothing left to send. */
-function sendBatch({ socket, batch, queue }: SpanExportDocument): boolean {
-  const [spans, number] = take(batch);
-  const [ok, problem] = pcall(deliver, socket, spans, number);
+/** True: there is nothing left to send, or it cannot be sent now. */
+function sendBatch({ socket, batch: most }: SpanExportDocument): boolean {
+  batch = batch ?? take(most);
+  const [ok, problem] = pcall(deliver, socket, batch);
   if (ok && problem === undefined) {
+    batch = undefined;
     told = false;
     return count === 0;
   }
-  putBack(spans, number, queue);
   tellProblem(tostring(problem));
   return true;
 }
@@ -83,18 +89,30 @@ function tellLost(): void {
 
 /** A worker on its way out can set no timer when its last requests end: those that stay deliver for it. */
 function handOver(): void {
-  for (const i of $range(0, count - 1)) {
-    const [length] = left.lpush("spans", waiting[i]!);
+  if (batch !== undefined) {
+    leave(batch.spans, batch.count);
+  }
+  leave(waiting, count);
+  forget();
+  tellLost();
+}
+
+function leave(spans: readonly string[], number: number): void {
+  for (const i of $range(0, number - 1)) {
+    const [length] = left.lpush("spans", spans[i]!);
     lost += length === undefined ? 1 : 0;
   }
+}
+
+function forget(): void {
+  batch = undefined;
   waiting = [];
   count = 0;
-  tellLost();
 }
 
 /** Adds what workers on their way out have left, as far as there is room. */
 function takeOver(queue: number): void {
-  while (count < queue) {
+  while (!isFull(queue)) {
     const [span] = left.rpop("spans");
     if (span === undefined) {
       return;
@@ -125,23 +143,22 @@ function onTimer(): void {
   }
   sending = true;
   let target = currentGeneral().tracing?.export;
-  while (target !== undefined && count > 0 && !sendBatch(target)) {
+  while (target !== undefined && !isEmpty() && !sendBatch(target)) {
     target = currentGeneral().tracing?.export;
   }
   sending = false;
   if (target === undefined) {
-    waiting = [];
-    count = 0;
+    forget();
   }
   tellLost();
-  if (count > 0 && target !== undefined) {
+  if (!isEmpty() && target !== undefined) {
     schedule(target.delay);
   }
 }
 
 /** In the log phase. */
-function addSpan(span: string, { queue, batch, delay }: SpanExportDocument): void {
-  if (count >= queue) {
+function addSpan(span: string, { queue, batch: most, delay }: SpanExportDocument): void {
+  if (isFull(queue)) {
     lost += 1;
     return;
   }
@@ -149,7 +166,7 @@ function addSpan(span: string, { queue, batch, delay }: SpanExportDocument): voi
   count += 1;
   if (!sending) {
     // once for each batch: while the controller is away more pile up, and the delay holds
-    schedule(count === batch ? 0 : delay);
+    schedule(count === most ? 0 : delay);
   }
 }
 
