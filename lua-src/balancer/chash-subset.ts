@@ -86,17 +86,8 @@ export class ChashSubset {
 
   /** Clockwise from the point, the first group with a peer that the request has not asked; else the key's own. */
   private untried(ring: Ring, point: number, tried: LuaTable<string, true>): number {
-    const met = new LuaTable<number, true>();
-    for (const i of $range(point, point + ring.size - 1)) {
-      const subset = ring.ownerOf(i % ring.size);
-      if (met.get(subset) === undefined) {
-        met.set(subset, true);
-        if (hasUntried(this.members.get(subset)!, tried)) {
-          return subset;
-        }
-      }
-    }
-    return ring.ownerOf(point);
+    const found = ring.first(point, (subset) => hasUntried(this.members.get(subset)!, tried));
+    return found === 0 ? ring.ownerOf(point) : found;
   }
 
   private makeRing(peers: Peers): Ring {

@@ -85,18 +85,15 @@ export class Chash {
     const tried = request.tried;
     const heeds = heedsHealth(request);
     let untried = 0;
-    const met = new LuaTable<number, true>();
-    for (const i of $range(point, point + ring.size - 1)) {
-      const place = ring.ownerOf(i % ring.size);
-      if (met.get(place) === undefined) {
-        met.set(place, true);
-        if (tried === undefined || tried.get(peerKey(peers, place)) === undefined) {
-          if (!heeds || !isFailing(peers, place, request)) {
-            return place;
-          }
-          untried = untried === 0 ? place : untried;
-        }
+    const best = ring.first(point, (place) => {
+      if (tried !== undefined && tried.get(peerKey(peers, place)) !== undefined) {
+        return false;
       }
+      untried = untried === 0 ? place : untried;
+      return !heeds || !isFailing(peers, place, request);
+    });
+    if (best !== 0) {
+      return best;
     }
     return untried === 0 ? ring.ownerOf(point) : untried;
   }

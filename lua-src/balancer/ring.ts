@@ -87,6 +87,21 @@ export class Ring {
     return this.points.owners.get(point);
   }
 
+  /** Clockwise from the point, the first owner that fits, each asked about once; 0: none does. */
+  first(point: number, fits: (this: void, owner: number) => boolean): number {
+    const met = new LuaTable<number, true>();
+    for (const i of $range(point, point + this.size - 1)) {
+      const owner = this.ownerOf(i % this.size);
+      if (met.get(owner) === undefined) {
+        met.set(owner, true);
+        if (fits(owner)) {
+          return owner;
+        }
+      }
+    }
+    return 0;
+  }
+
   /** Place of the id that a key belongs to. */
   find(key: string): number {
     return this.ownerOf(this.pointOf(key));
